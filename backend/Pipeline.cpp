@@ -416,7 +416,7 @@ Status Compiler::addPlan(Compilation compilation) {
 /// The second plan of a mode, for sizes that the first one refuses: those of 1 where it takes two to be equal, or else
 /// those that give another rank.
 Status Compiler::addPlanOfOtherSizes(const TargetDesc &target, PlanMode mode) {
-  std::string report = model.fusionReport_, json = model.fusionReportJson_;
+  std::string report = std::move(model.fusionReport_), json = std::move(model.fusionReportJson_);
   auto add = [&](Sizes sizes) -> Status {
     auto [entry, isNew] = otherSizes.try_emplace({mode == PlanMode::Reference, sizes});
     if (isNew) {
@@ -445,9 +445,12 @@ Status Compiler::addPlanOfOtherSizes(const TargetDesc &target, PlanMode mode) {
 Expected<CompiledModel> Compiler::compile() {
   makesPlan = true;
   OwningOpRef<ModuleOp> compiled, reference; // imported and normalized once each
+  size_t references = llvm::count(options.modes, PlanMode::Reference) * options.targets.size();
+  size_t others = options.modes.size() * options.targets.size() - references;
   for (const std::string &targetName : options.targets)
     for (PlanMode mode : options.modes) {
       OwningOpRef<ModuleOp> &imported = mode == PlanMode::Reference ? reference : compiled;
+      bool isLast = --(mode == PlanMode::Reference ? references : others) == 0;
       if (!imported) {
         Compilation shared(mode);
         TILEWRIGHT_TRY(runStages(shared, Stage::Normalize));
@@ -456,7 +459,7 @@ Expected<CompiledModel> Compiler::compile() {
       Expected<const TargetDesc *> target = resolveTarget(targetName);
       TILEWRIGHT_TRY(target);
       Compilation plan(mode, *target);
-      plan.module = imported->clone();
+      plan.module = isLast ? std::move(imported) : OwningOpRef<ModuleOp>(imported->clone());
       TILEWRIGHT_TRY(addPlan(std::move(plan)));
       if (Status status = addPlanOfOtherSizes(**target, mode); !status)
         model.importReport_.warnings.push_back(whatIsRefused(model.importReport_, status));

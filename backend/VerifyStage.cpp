@@ -17,8 +17,10 @@ namespace tilewright {
 
 /// The model's module, which speaks for the bodies of its loops and branches.
 static bool isModel(Operation *op) { return isa<ModuleOp>(op) && !op->getParentOp(); }
-static bool hasGuards(Operation *op) { return op->hasAttrOfType<ArrayAttr>(graph::guardsAttr); }
-static bool hasDefinitions(Operation *op) { return op->hasAttrOfType<ArrayAttr>(graph::definitionsAttr); }
+static bool hasGuards(Operation *op) { return isa<ModuleOp>(op) && op->hasAttrOfType<ArrayAttr>(graph::guardsAttr); }
+static bool hasDefinitions(Operation *op) {
+  return isa<ModuleOp>(op) && op->hasAttrOfType<ArrayAttr>(graph::definitionsAttr);
+}
 static bool hasTensors(Operation *op) { return llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>); }
 static bool isGraphKernel(Operation *op) { return isa<graph::KernelOp>(op); }
 static bool isTileKernel(Operation *op) { return isa<tile::KernelOp>(op); }

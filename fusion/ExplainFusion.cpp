@@ -102,31 +102,29 @@ static std::vector<Edge> edgesBetweenGroups(const GroupGraph &graph) {
   return edges;
 }
 
-static std::string nodeName(ModuleOp module, int64_t node) {
-  std::optional<NodeLabel> label = labelOf(module, node);
-  return label ? label->name.str() : "node " + std::to_string(node);
+static StringRef nodeName(ModuleOp module, int64_t node) {
+  if (std::optional<NodeLabel> label = labelOf(module, node))
+    return label->name;
+  return StringAttr::get(module.getContext(), "node " + Twine(node)).getValue();
+}
+
+static FusionReport::Names nodeNames(ModuleOp module, ArrayRef<int64_t> nodes) {
+  return llvm::map_to_vector<1>(nodes, [&](int64_t node) { return nodeName(module, node); });
 }
 
 UnnamedReport fusion::explainFusion(const GroupGraph &graph, FusionOptions options, ArrayRef<Join> joins,
                                     ModuleOp module) {
   UnnamedReport unnamed{{options.mode, {}, {}, {}}, {}};
-  for (const Join &join : joins) {
-    std::vector<std::string> nodes;
-    for (int64_t node : join.nodes)
-      nodes.push_back(nodeName(module, node));
-    unnamed.report.joins.push_back({std::move(nodes), join.verdict});
-  }
+  for (const Join &join : joins)
+    unnamed.report.joins.push_back({nodeNames(module, join.nodes), join.verdict});
   llvm::DenseMap<Group *, size_t> index;
   for (Group *group : graph.inOrder()) {
     if (group->isView())
       continue;
     index[group] = unnamed.groups.size();
     unnamed.groups.push_back(group);
-    std::vector<std::string> nodes;
-    for (int64_t node : group->nodes())
-      nodes.push_back(nodeName(module, node));
     unnamed.report.launches.push_back(
-        {"host", group->geometry.kind, std::move(nodes), {group->rules.begin(), group->rules.end()}});
+        {"host", group->geometry.kind, nodeNames(module, group->nodes()), {group->rules.begin(), group->rules.end()}});
   }
   for (const Edge &edge : edgesBetweenGroups(graph))
     unnamed.report.edges.push_back({index.at(edge.producer), index.at(edge.consumer),
@@ -153,7 +151,7 @@ FusionReport fusion::withKernelNames(UnnamedReport unnamed, const OutlinedGroups
   for (auto [group, launch] : llvm::zip_equal(unnamed.groups, unnamed.report.launches))
     if (auto op = dyn_cast<graph::LaunchOp>(outlined.at(group))) {
       auto module = op->getParentOfType<ModuleOp>();
-      launch.kernel = op.getKernel().str();
+      launch.kernel = op.getKernelAttr().getValue();
       if (launch.kind == RootKind::Attention)
         launch.keys = visitedKeys(module.lookupSymbol<graph::KernelOp>(launch.kernel), module);
     }

@@ -15,6 +15,10 @@ using namespace tilewright;
 using namespace tilewright::fusion;
 
 void FusionReport::append(FusionReport body) {
+  if (launches.empty() && joins.empty()) {
+    *this = std::move(body);
+    return;
+  }
   mode = body.mode;
   for (Edge &edge : body.edges) {
     edge.producer += launches.size(), edge.consumer += launches.size();
@@ -50,10 +54,10 @@ std::string FusionReport::text() const {
   return out;
 }
 
-std::string FusionReport::json() const {
+std::string FusionReport::json(unsigned indent) const {
   std::string out;
   llvm::raw_string_ostream stream(out);
-  llvm::json::OStream json(stream, 2);
+  llvm::json::OStream json(stream, indent);
   json.object([&] {
     json.attribute("schema", jsonSchema);
     json.attribute("mode", name(mode));
@@ -62,10 +66,10 @@ std::string FusionReport::json() const {
         json.object([&] {
           json.attribute("kernel", launch.kernel);
           json.attribute("root", graph::stringifyRootKind(launch.kind));
-          json.attributeArray(
-              "nodes", [&] { llvm::for_each(launch.nodes, [&](const std::string &node) { json.value(node); }); });
-          json.attributeArray(
-              "rules", [&] { llvm::for_each(launch.rules, [&](const std::string &rule) { json.value(rule); }); });
+          json.attributeArray("nodes",
+                              [&] { llvm::for_each(launch.nodes, [&](llvm::StringRef node) { json.value(node); }); });
+          json.attributeArray("rules",
+                              [&] { llvm::for_each(launch.rules, [&](llvm::StringRef rule) { json.value(rule); }); });
           if (!launch.keys.empty())
             json.attribute("keys", launch.keys);
         });
@@ -87,12 +91,12 @@ std::string FusionReport::json() const {
       for (const Products &join : joins)
         json.object([&] {
           json.attributeArray("nodes",
-                              [&] { llvm::for_each(join.nodes, [&](const std::string &node) { json.value(node); }); });
+                              [&] { llvm::for_each(join.nodes, [&](llvm::StringRef node) { json.value(node); }); });
           json.attribute("joined", join.verdict == JoinVerdict::Joined);
           json.attribute("reason", tilewright::fusion::text(join.verdict).name);
           json.attribute("because", tilewright::fusion::text(join.verdict).sentence);
         });
     });
   });
-  return out + "\n";
+  return out;
 }

@@ -6,30 +6,35 @@
 #include "fusion/Geometry.h"
 #include "fusion/products/JoinVerdict.h"
 
+#include "llvm/ADT/SmallVector.h"
+
 #include <string>
 #include <vector>
 
 namespace tilewright::fusion {
 
+/// Names are those of the module's MLIRContext, or of tables, and live as long.
 struct FusionReport {
+  using Names = llvm::SmallVector<llvm::StringRef, 1>;
+
   /// A launch, or a host call, for which `kernel` is "host".
   struct Launch {
-    std::string kernel;
+    llvm::StringRef kernel;
     RootKind kind;
-    std::vector<std::string> nodes; // ONNX names
-    std::vector<std::string> rules; // that formed it, as named in fusion/rules/RuleTable.cpp
-    std::string keys = {};          // of an attention: which keys a row visits, at (d0, d1, ...) of the scores
+    Names nodes;           // ONNX names
+    Names rules;           // that formed it, as named in fusion/rules/RuleTable.cpp
+    std::string keys = {}; // of an attention: which keys a row visits, at (d0, d1, ...) of the scores
   };
   /// A value that one launch or host call writes and another reads.
   struct Edge {
     size_t producer, consumer; // indices into launches
-    std::string producerNode, consumerNode;
+    llvm::StringRef producerNode, consumerNode;
     Reason reason;
   };
 
   /// Products that read the same left side.
   struct Products {
-    std::vector<std::string> nodes; // ONNX names
+    Names nodes; // ONNX names
     JoinVerdict verdict;
   };
 
@@ -45,8 +50,8 @@ struct FusionReport {
   std::string text() const;
   /// {"schema": 1, "mode": ..., "launches": [{"kernel", "root", "nodes", "rules", perhaps "keys"}],
   /// "edges": [{"from", "to", "reason", "because", ...}], "products": [{"nodes", "joined", "reason", "because"}]},
-  /// without products where no left side has several
-  std::string json() const;
+  /// without products where no left side has several; on one line unless `indent` asks for more
+  std::string json(unsigned indent = 0) const;
 };
 
 } // namespace tilewright::fusion

@@ -9,7 +9,7 @@ using namespace tilewright;
 using namespace tilewright::fusion;
 
 int64_t fusion::nodeOf(Operation *op) {
-  auto node = op->getAttrOfType<IntegerAttr>(graph::nodeAttr);
+  auto node = llvm::dyn_cast_or_null<IntegerAttr>(op->getDiscardableAttr(graph::nodeAttr)); // asked for every edge
   return node ? node.getInt() : -1;
 }
 

@@ -32,7 +32,7 @@ struct FormGroupsPass : impl::FormGroupsPassBase<FormGroupsPass> {
                           explain == "none" ? nullptr : &report)))
       return signalPassFailure();
     if (explain != "none")
-      llvm::outs() << (explain == "json" ? report.json() : report.text());
+      llvm::outs() << (explain == "json" ? report.json(/*indent=*/2) + "\n" : report.text());
   }
 };
 

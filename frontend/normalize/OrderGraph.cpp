@@ -163,9 +163,9 @@ void normalize::orderOperands(ArrayRef<Operation *> ops) {
 }
 
 SmallVector<int64_t> normalize::nodesOf(Operation *op) {
-  if (auto nodes = op->getAttrOfType<DenseI64ArrayAttr>(graph::nodesOfAttr))
+  if (auto nodes = dyn_cast_or_null<DenseI64ArrayAttr>(op->getDiscardableAttr(graph::nodesOfAttr)))
     return llvm::to_vector(nodes.asArrayRef());
-  if (auto node = op->getAttrOfType<IntegerAttr>(graph::nodeAttr))
+  if (auto node = dyn_cast_or_null<IntegerAttr>(op->getDiscardableAttr(graph::nodeAttr)))
     return {node.getInt()};
   return {};
 }

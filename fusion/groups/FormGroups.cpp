@@ -51,7 +51,7 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionR
   if (report)
     unnamed = explainFusion(graph, options, joins, module);
   OutlinedGroups outlined = outlineGroups(graph, module);
-  shareKernels(module);
+  markArguments(module);
   if (report)
     *report = withKernelNames(std::move(unnamed), outlined);
   eraseUnusedConstants(main);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outlining, and merging of equal kernels.
+// Outlining, with equal kernels merged.
 #include "fusion/groups/OutlineGroups.h"
 
 #include "frontend/graph/Signature.h"
@@ -38,15 +38,13 @@ static std::string kernelName(const Group &group, ArrayRef<int64_t> nodes, Modul
   return llvm::join(parts, "_") + (more ? "_etc" : "");
 }
 
-/// Notes the kernel's arithmetic and traffic on the launch, for the plan and the bench table. All at once: every set of
-/// attributes that an operation had on the way would stay in the context.
-static void annotate(graph::LaunchOp launch, graph::KernelOp kernel, ArrayRef<int64_t> nodes, ModuleOp module) {
+/// Notes of the kernel's arithmetic and traffic for its launches: the plan and the bench table read them.
+static NamedAttrList costsOf(graph::KernelOp kernel, ModuleOp module) {
   auto symbols = module->getAttrOfType<ArrayAttr>(graph::symbolsAttr);
   auto expression = [&](AffineExpr value) {
     return AffineMapAttr::get(AffineMap::get(0, symbols ? symbols.size() : 0, value));
   };
   NamedAttrList notes;
-  notes.append(graph::nodesOfAttr, DenseI64ArrayAttr::get(module.getContext(), nodes));
   notes.append(graph::flopsAttr, expression(flopsOf(kernel)));
   notes.append(graph::bytesAttr, expression(bytesOf(kernel)));
   SmallVector<Attribute> products;
@@ -56,8 +54,39 @@ static void annotate(graph::LaunchOp launch, graph::KernelOp kernel, ArrayRef<in
   }
   if (!products.empty())
     notes.append(graph::productsAttr, ArrayAttr::get(module.getContext(), products));
-  launch->setDiscardableAttrs(notes.getDictionary(module.getContext()));
+  return notes;
 }
+
+namespace {
+/// The kernels of a module, equal ones once. A kernel is compared as soon as it is built: a graph of thousands of equal
+/// nodes never holds more than one kernel that is not needed.
+class Kernels {
+public:
+  struct Shared {
+    FlatSymbolRefAttr name;
+    NamedAttrList costs;
+  };
+
+  explicit Kernels(ModuleOp module) : module(module), symbols(module) {}
+
+  /// `kernel`, or the equal one that was there before, in which case `kernel` is erased.
+  const Shared &add(graph::KernelOp kernel) {
+    auto [it, isNew] = shared.try_emplace(graph::signatureOf(kernel, {kernel.getSymNameAttrName()}));
+    if (!isNew) {
+      kernel.erase();
+      return it->second;
+    }
+    symbols.insert(kernel); // renames it if the name is taken
+    it->second = {FlatSymbolRefAttr::get(kernel.getSymNameAttr()), costsOf(kernel, module)};
+    return it->second;
+  }
+
+private:
+  ModuleOp module;
+  SymbolTable symbols;
+  std::map<graph::Signature, Shared> shared;
+};
+} // namespace
 
 /// Which keys an attention need not visit, and for which its masks change nothing, found before what these are computed
 /// from becomes launches.
@@ -83,13 +112,27 @@ static void addKeyRange(graph::KernelOp kernel, const KeyRange &range) {
     setKeyRange(kernel, range, cast<RankedTensorType>(attention->logits.getType()).getRank());
 }
 
+/// Replaces the group's results by those of a launch of its kernel. Attributes are set all at once: every set that an
+/// operation had on the way would stay in the context.
+static graph::LaunchOp launch(const Group &group, const Kernels::Shared &shared, ArrayRef<int64_t> nodes,
+                              ArrayRef<Value> inputs, OpBuilder &builder) {
+  auto outputs = ValueRange(group.geometry.outputs);
+  auto launch =
+      graph::LaunchOp::create(builder, outputs.front().getLoc(), outputs.getTypes(), shared.name, inputs, ArrayAttr());
+  NamedAttrList notes = shared.costs;
+  notes.append(graph::nodesOfAttr, DenseI64ArrayAttr::get(builder.getContext(), nodes));
+  launch->setDiscardableAttrs(notes.getDictionary(builder.getContext()));
+  for (auto [output, result] : llvm::zip_equal(outputs, launch.getResults()))
+    output.replaceAllUsesWith(result);
+  return launch;
+}
+
 OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
   OutlinedGroups outlined;
   llvm::DenseMap<Group *, KeyRange> keyRanges = findKeyRanges(graph);
-  SymbolTable symbols(module);
+  Kernels kernels(module);
   Operation *end = graph.main().front().getTerminator();
   OpBuilder builder(end);
-  SmallVector<Operation *> moved;
   for (Group *group : graph.inOrder()) {
     if (group->onHost || group->isView()) {
       group->ops.front()->moveBefore(end);
@@ -101,45 +144,17 @@ OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
     graph::KernelOp kernel = buildKernel(*group, kernelName(*group, nodes, module), module, inputs);
     if (auto range = keyRanges.find(group); range != keyRanges.end())
       addKeyRange(kernel, range->second);
-    symbols.insert(kernel); // renames it if the name is taken
-    auto outputs = ValueRange(group->geometry.outputs);
-    auto launch = graph::LaunchOp::create(builder, kernel.getLoc(), outputs.getTypes(),
-                                          FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs, ArrayAttr());
-    annotate(launch, kernel, nodes, module);
-    for (auto [output, result] : llvm::zip_equal(outputs, launch.getResults()))
-      output.replaceAllUsesWith(result);
-    outlined[group] = launch;
-    llvm::append_range(moved, group->ops);
+    outlined[group] = launch(*group, kernels.add(kernel), nodes, inputs, builder);
+    for (Operation *op : group->ops)
+      op->dropAllReferences();
+    for (Operation *op : group->ops)
+      op->erase();
   }
-  for (Operation *op : moved) {
-    op->dropAllReferences();
-    op->dropAllUses();
-  }
-  for (Operation *op : moved)
-    op->erase();
   return outlined;
 }
 
-//===- Sharing ----------------------------------------------------------------------------------------------------===//
-
-static void shareEqualKernels(ModuleOp module) {
-  std::map<graph::Signature, graph::KernelOp> first;
-  llvm::StringMap<StringAttr> renamed;
-  for (auto kernel : llvm::make_early_inc_range(module.getOps<graph::KernelOp>())) {
-    auto [it, isNew] = first.try_emplace(graph::signatureOf(kernel, {kernel.getSymNameAttrName()}), kernel);
-    if (isNew)
-      continue;
-    renamed[kernel.getSymName()] = it->second.getSymNameAttr();
-    kernel.erase();
-  }
-  module.walk([&](graph::LaunchOp launch) {
-    if (auto it = renamed.find(launch.getKernel()); it != renamed.end())
-      launch.setKernelAttr(FlatSymbolRefAttr::get(it->second));
-  });
-}
-
 /// Sets `attribute` on the kernels' arguments for which `holds` is true of what every launch passes.
-static void markArguments(ModuleOp module, StringRef attribute, llvm::function_ref<bool(Value)> holds) {
+static void markWhere(ModuleOp module, StringRef attribute, llvm::function_ref<bool(Value)> holds) {
   llvm::StringMap<llvm::BitVector> others;
   module.walk([&](graph::LaunchOp launch) {
     llvm::BitVector &arguments = others.try_emplace(launch.getKernel(), launch.getInputs().size()).first->second;
@@ -159,8 +174,7 @@ static bool isModelInput(Value value) {
   return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
 }
 
-void fusion::shareKernels(ModuleOp module) {
-  shareEqualKernels(module);
-  markArguments(module, graph::constantAttr, [](Value value) { return value.getDefiningOp<graph::ConstantOp>(); });
-  markArguments(module, graph::inputAttr, isModelInput);
+void fusion::markArguments(ModuleOp module) {
+  markWhere(module, graph::constantAttr, [](Value value) { return value.getDefiningOp<graph::ConstantOp>(); });
+  markWhere(module, graph::inputAttr, isModelInput);
 }

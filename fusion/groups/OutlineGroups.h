@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves each group into a kernel that a launch calls, and merges equal kernels.
+// Moves each group into a kernel that a launch calls; equal groups share one.
 #pragma once
 
 #include "fusion/groups/FusionGroup.h"
@@ -11,10 +11,11 @@ namespace tilewright::fusion {
 /// The operation in @main that each group became: a launch, or the host call or view itself.
 using OutlinedGroups = llvm::DenseMap<Group *, mlir::Operation *>;
 
-/// Moves the operations of `graph` into kernels at the end of the module. `graph` must not be used any more.
+/// Moves the operations of `graph` into kernels at the end of the module, equal ones into one. `graph` must not be used
+/// any more.
 OutlinedGroups outlineGroups(GroupGraph &graph, mlir::ModuleOp module);
 
-/// Merges equal kernels. Marks the arguments whose operand is a constant at every launch.
-void shareKernels(mlir::ModuleOp module);
+/// Marks the arguments of kernels whose operand is a constant, or an input of the model, at every launch.
+void markArguments(mlir::ModuleOp module);
 
 } // namespace tilewright::fusion

@@ -15,4 +15,10 @@ template <typename Json> std::string toText(const Json &json, int indent = -1) {
   return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// JSON that may be on one line, with an indent of two and a line end; as it is if it is no JSON.
+inline std::string indented(std::string_view text) {
+  auto json = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return json.is_discarded() ? std::string(text) : toText(json, 2) + "\n";
+}
+
 } // namespace tilewright

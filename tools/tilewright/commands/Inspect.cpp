@@ -125,7 +125,7 @@ static Status inspect(InspectCommand &command) {
     return artifact.status();
   const runtime::Contents &contents = artifact->contents();
   if (command.fusion) {
-    fmt::print("{}", contents.report);
+    fmt::print("{}", indented(contents.report));
     return {};
   }
   bool all = !command.io && !command.ops && !command.memory;

@@ -3,6 +3,7 @@
 #include "tools/tilewright/options/ModelOptions.h"
 
 #include "tools/tilewright/FatalErrors.h"
+#include "tools/tilewright/Json.h"
 #include "tools/tilewright/Progress.h"
 
 #include <algorithm>
@@ -228,7 +229,7 @@ Status printFusionReport(const CompiledModel &model, bool json) {
   if (!json && model.fusionReport().empty() && !model.fusionReportJson().empty())
     return {Code::Usage,
             "the groups of this stage were formed by an earlier run, whose report it holds as JSON: ask for JSON"};
-  fmt::print("{}", json ? model.fusionReportJson() : model.fusionReport());
+  fmt::print("{}", json ? indented(model.fusionReportJson()) : model.fusionReport());
   return {};
 }
 
