@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The import of one operator. The first of these that works: shape arithmetic, constant folding, a handler, the
 // reference at run time.
+#include "frontend/import/FoldBounds.h"
 #include "frontend/import/HostCall.h"
 #include "frontend/import/ModelImporter.h"
 #include "frontend/ops/OpTable.h"
@@ -14,13 +15,6 @@ using namespace mlir;
 namespace tilewright {
 namespace {
 
-/// Operators whose results may be far larger than their inputs.
-constexpr std::string_view growing[] = {"AffineGrid",      "BlackmanWindow", "CenterCropPad", "ConstantOfShape",
-                                        "Expand",          "EyeLike",        "HammingWindow", "HannWindow",
-                                        "MelWeightMatrix", "OneHot",         "Pad",           "Range",
-                                        "Resize",          "Tile",           "Upsample"};
-/// Operators whose results have as many elements as their first input.
-constexpr std::string_view likeFirst[] = {"Cast", "CastLike", "DequantizeLinear", "QuantizeLinear"};
 constexpr std::string_view random[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
                                        "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
 /// Whether to keep a DequantizeLinear instead of folding it, so that normalization sees the integers. It uses integer
@@ -37,9 +31,6 @@ constexpr std::string_view moving[] = {
     "BitCast", "Cast",   "CastLike",       "Compress", "Concat",   "DepthToSpace",   "DequantizeLinear", "Expand",
     "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "QuantizeLinear", "Reshape",          "Shape",
     "Size",    "Slice",  "SpaceToDepth",   "Split",    "Squeeze",  "Tile",           "Transpose",        "Unsqueeze"};
-constexpr double maxFolded = 1 << 26; // elements of a folded constant, according to resultBound
-constexpr double maxGrown = 1 << 20;  // the same for the operators listed in `growing`
-
 /// Domains whose operators only one other program can run, with advice.
 constexpr std::pair<std::string_view, std::string_view> foreignDomains[] = {
     {"ai.onnx.contrib",
@@ -72,24 +63,6 @@ void expectValid(Block &block, Operation *last) {
        op; op = op->getNextNode())
     if (failed(verify(op, /*verifyRecursively=*/false)))
       decline("what its handler made is not valid: {}", why);
-}
-
-/// An upper bound for the number of elements of a result: the product of the numbers of elements of all inputs, and for
-/// the `growing` operators also of the values of small integer inputs. Of a large tensor and its scales in blocks that
-/// would be too much.
-double resultBound(NodeBuilder &b, bool grows) {
-  double bound = 1;
-  ArrayRef<ImportedValue *> inputs = b.node.inputs;
-  for (ImportedValue *value : llvm::is_contained(likeFirst, b.node.op) ? inputs.take_front() : inputs) {
-    if (!value)
-      continue;
-    double factor = std::max<double>(1, static_cast<double>(value->constant->count()));
-    if (const Sizes *elements = grows ? b.state.elementsOf(*value) : nullptr)
-      for (AffineExpr element : *elements)
-        factor *= std::max<double>(1, std::abs(static_cast<double>(graph::constantSize(element).value_or(1))));
-    bound *= factor;
-  }
-  return bound;
 }
 
 /// The type of an input on which compiled kernels have no arithmetic. Types of more than 8 bytes, which kernels cannot
@@ -173,9 +146,12 @@ bool ModelImporter::foldConstants(NodeBuilder &b) {
       return false;
     inputs.push_back(tensor ? *tensor : Tensor());
   }
-  bool grows = llvm::is_contained(growing, node.op);
-  if (inputs.empty() || resultBound(b, grows) > (grows ? maxGrown : maxFolded))
+  if (inputs.empty())
     return false;
+  FoldBound bound = foldBound(b);
+  if (!isSmallEnough(bound) || *foldedOperations + bound.operations > mostFoldedOperations)
+    return false;
+  *foldedOperations += bound.operations;
   ReferenceCall call{.op = node.op,
                      .domain = node.domain,
                      .opset = node.opset,

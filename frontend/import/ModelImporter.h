@@ -159,6 +159,8 @@ private:
   std::vector<const onnx::FunctionProto *> inlining; // functions being inlined, outermost first
   /// The number of nodes inlined from all calls of functions. Importers of bodies share it.
   std::shared_ptr<int64_t> inlinedNodes = std::make_shared<int64_t>(0);
+  /// The multiplications of all contractions that were folded (FoldBounds.h). Importers of bodies share it.
+  std::shared_ptr<double> foldedOperations = std::make_shared<double>(0);
   std::map<std::string, int64_t, std::less<>> fixedSymbols;     // by --shapes
   std::map<std::string, const onnx::ValueInfoProto *> declared; // value_info and outputs, by name
 };

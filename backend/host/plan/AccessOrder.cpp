@@ -16,7 +16,7 @@ static std::optional<int64_t> runOfLoad(tile::LoadOp load, bool masks) {
   unsigned last = load.getResult().getType().getRank() - 1;
   if (!load.getMap().isFunctionOfDim(last))
     return 0;
-  std::optional<int64_t> run = contiguousRun(load.getMap(), last);
+  std::optional<int64_t> run = contiguousRun(coordinatesOf(load), last);
   bool canMask = masks || load.getResult().getType().getElementType().getIntOrFloatBitWidth() >= 32;
   return load.getIndices().empty() && canMask && run && *run ? run : std::nullopt;
 }
@@ -49,7 +49,7 @@ int64_t shortRunOfRow(Value value, bool masks) {
 
 unsigned widestStore(tile::StoreOp store, unsigned axis, unsigned widest, unsigned narrow) {
   auto type = cast<RankedTensorType>(store.getValue().getType());
-  int64_t run = contiguousRun(store.getMap(), type.getRank() - 1 - axis).value_or(0);
+  int64_t run = contiguousRun(coordinatesOf(store), type.getRank() - 1 - axis).value_or(0);
   unsigned within = std::gcd(static_cast<unsigned>(run), widest);
   return within >= narrow ? within : widest;
 }
@@ -62,7 +62,7 @@ unsigned laneAxisOf(Value value) {
 
 bool storesAlong(tile::StoreOp store, unsigned axis, unsigned lanes) {
   std::optional<int64_t> run =
-      contiguousRun(store.getMap(), cast<RankedTensorType>(store.getValue().getType()).getRank() - 1 - axis);
+      contiguousRun(coordinatesOf(store), cast<RankedTensorType>(store.getValue().getType()).getRank() - 1 - axis);
   return run && *run % lanes == 0;
 }
 
@@ -70,7 +70,7 @@ bool isGatheredOnce(tile::LoadOp load) {
   RankedTensorType type = load.getResult().getType();
   unsigned last = type.getRank() - 1;
   if (type.getNumElements() != type.getShape().back() || type.getShape().back() == 1 || !load.getIndices().empty() ||
-      !load.getMap().isFunctionOfDim(last) || contiguousRun(load.getMap(), last) == 0)
+      !load.getMap().isFunctionOfDim(last) || contiguousRun(coordinatesOf(load), last) == 0)
     return false;
   return llvm::any_of(load->getUsers(), [&](Operation *user) {
     auto broadcast = dyn_cast<tile::BroadcastOp>(user);
@@ -83,7 +83,7 @@ bool storesTransposed(tile::StoreOp store, unsigned lanes) {
   auto type = cast<RankedTensorType>(store.getValue().getType());
   if (type.getRank() < 2 || type.getDimSize(type.getRank() - 2) < lanes || type.getShape().back() < lanes)
     return false;
-  AffineMap map = store.getMap();
+  AffineMap map = coordinatesOf(store);
   std::optional<int64_t> run = contiguousRun(map, type.getRank() - 2);
   return run && *run % lanes == 0 && !map.getResults().back().isFunctionOfDim(type.getRank() - 1) &&
          !isa<BlockArgument>(store.getValue());
@@ -100,7 +100,7 @@ bool loadsTransposed(Value value, unsigned lanes) {
   if (!load || !load.getIndices().empty() || type.getRank() < 2 || type.getDimSize(type.getRank() - 2) < lanes ||
       type.getShape().back() < lanes)
     return false;
-  AffineMap map = load.getMap();
+  AffineMap map = coordinatesOf(load);
   unsigned row = type.getRank() - 2, column = type.getRank() - 1;
   std::optional<int64_t> run = contiguousRun(map, row);
   std::optional<int64_t> along = contiguousRun(map, column);

@@ -43,12 +43,32 @@ std::optional<int64_t> contiguousRun(AffineMap map, unsigned dim) {
   return isContiguousInVectors(map, dim, std::max<int64_t>(block, 1)) ? std::optional(block) : std::nullopt;
 }
 
+static AffineMap withoutLastUnits(AffineMap map, AffineMap sizes) {
+  unsigned count = map.getNumResults();
+  auto isUnit = [&](unsigned dim) {
+    auto size = dyn_cast<AffineConstantExpr>(sizes.getResult(dim)),
+         coordinate = dyn_cast<AffineConstantExpr>(map.getResult(dim));
+    return size && size.getValue() == 1 && coordinate && coordinate.getValue() == 0;
+  };
+  while (count > 1 && isUnit(count - 1))
+    --count;
+  return map.getSliceMap(0, count);
+}
+
+AffineMap coordinatesOf(tile::LoadOp access) {
+  return withoutLastUnits(access.getMap(), access.getBuffer().getType().getSizes());
+}
+
+AffineMap coordinatesOf(tile::StoreOp access) {
+  return withoutLastUnits(access.getMap(), access.getBuffer().getType().getSizes());
+}
+
 bool isEven(AffineMap map, unsigned dim) {
   return llvm::all_of(map.getResults(), [&](AffineExpr expr) { return divisorsOf(expr, dim) == 0; });
 }
 
 bool isContiguous(tile::LoadOp load) {
-  return contiguousRun(load.getMap(), load.getResult().getType().getRank() - 1) == 0;
+  return contiguousRun(coordinatesOf(load), load.getResult().getType().getRank() - 1) == 0;
 }
 
 } // namespace tilewright::host

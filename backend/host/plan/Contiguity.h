@@ -16,6 +16,11 @@ namespace tilewright::host {
 ///     (d0, d1) -> (d0, 2 * d1)                                along d1: nothing
 std::optional<int64_t> contiguousRun(mlir::AffineMap map, unsigned dim);
 
+/// The coordinates at which `access` reads or writes, without the last dimensions of its buffer that have one element:
+/// they do not part neighbours. `(d0, d1) -> (d0, d1 + 3, 0)` of a buffer of n by m by 1 is `(d0, d1) -> (d0, d1 + 3)`.
+mlir::AffineMap coordinatesOf(tile::LoadOp access);
+mlir::AffineMap coordinatesOf(tile::StoreOp access);
+
 /// Whether neighbours along tile dimension `dim` are equally far apart everywhere: no coordinate divides it.
 bool isEven(mlir::AffineMap map, unsigned dim);
 

@@ -14,6 +14,9 @@ using namespace mlir;
 
 namespace tilewright::host {
 
+/// Elements of a window, for each of which there may be code of its own; the schedule's limit is the same.
+static constexpr int64_t mostTaps = 32;
+
 /// Register tiles of rows for each of which the right side may be computed again.
 static constexpr int64_t mostTilesOfComputed = 4;
 
@@ -53,7 +56,7 @@ bool multipliesOnMatrixUnit(tile::DotOp dot) {
 /// Whether each `count` bytes of a row lie together, and rows end with the last of them.
 static bool readsWholeRuns(tile::LoadOp load, int64_t count) {
   unsigned last = load.getResult().getType().getRank() - 1;
-  std::optional<int64_t> run = contiguousRun(load.getMap(), last);
+  std::optional<int64_t> run = contiguousRun(coordinatesOf(load), last);
   auto bound = dyn_cast<AffineConstantExpr>(load.getBounds().getResult(last));
   return run && *run % count == 0 && bound && bound.getValue() % count == 0 && load.getGuard().empty();
 }
@@ -97,7 +100,7 @@ static int64_t divisorOf(Value index) {
 int64_t guardedTogether(tile::LoadOp load) {
   AffineMap map = load.getMap();
   unsigned last = load.getResult().getType().getRank() - 1;
-  if (contiguousRun(map, last) != 0 || !load.getIndices().empty())
+  if (contiguousRun(coordinatesOf(load), last) != 0 || !load.getIndices().empty())
     return 0;
   int64_t run = load.getResult().getType().getDimSize(last);
   run = std::gcd(run, load.getBounds().getResult(last).getLargestKnownDivisor());
@@ -131,7 +134,8 @@ bool isDirectOperand(Value value, bool isLhs, int64_t rows, const DotSchedule &s
     return false;
   if (isPacked(load))
     return true;
-  if (isLhs && schedule.readsInPlace && !schedule.matrix && !load.getGuard().empty())
+  bool isWindow = isLhs && schedule.readsInPlace && !schedule.matrix && !load.getGuard().empty();
+  if (isWindow && (load.getResult().getType().getShape().back() <= mostTaps || isWindowOfRuns(load)))
     return true;
   if (load.getResult().getType().getElementType().isInteger(8))
     return isLhs && readsWholeSteps(load, schedule);

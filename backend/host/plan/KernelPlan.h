@@ -49,6 +49,7 @@ struct Nest {
   llvm::SmallVector<int64_t> shape;
   llvm::SmallVector<Root> roots;
   bool isBuffered = false;                      // whoever reads the root's value afterwards finds it in its buffer
+  tile::StoreOp onlyReader = {};                // of the root's buffer, if there is one
   llvm::SmallVector<tile::StoreOp> limits = {}; // by axis: the store whose bounds end the loop; null: the shape does
   std::optional<unsigned> keysAxis = {};        // the axis whose loop ends with the last key
   llvm::SmallVector<mlir::Value> registerBlocked = {}; // computed a register tile at a time, for all roots

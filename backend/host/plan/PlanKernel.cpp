@@ -30,7 +30,7 @@ private:
 
   void addStore(tile::StoreOp store, Nest &open, Steps &steps);
   void addTransposedStore(tile::StoreOp store, Nest &open, Steps &steps);
-  void buffer(Value value, int64_t panel, Nest &open, Steps &steps);
+  void buffer(Value value, int64_t panel, Nest &open, Steps &steps, tile::StoreOp onlyReader = {});
   void bufferOperands(tile::DotOp dot, Nest &open, Steps &steps);
   void bufferForLoops(Operation &op, Nest &open, Steps &steps);
   void bufferResults(Operation &op, const SharedValues &shared, Nest &open, Steps &steps);
@@ -164,8 +164,8 @@ Value Planner::overwrittenBy(Value value) {
   return {};
 }
 
-/// Buffers `value`, unless it is already.
-void Planner::buffer(Value value, int64_t panel, Nest &open, Steps &steps) {
+/// Buffers `value`, unless it is already. If only a store reads it, columns that are not stored stay undefined.
+void Planner::buffer(Value value, int64_t panel, Nest &open, Steps &steps, tile::StoreOp onlyReader) {
   if (isBuffered(value))
     return;
   Nest nest;
@@ -176,6 +176,7 @@ void Planner::buffer(Value value, int64_t panel, Nest &open, Steps &steps) {
   nest.shape = target.shape;
   nest.roots.push_back({nullptr, value, target});
   nest.isBuffered = true;
+  nest.onlyReader = onlyReader;
   if (loadsTransposed(value, vectors.narrow))
     nest.order = Nest::Order::TransposedLoad;
   close(nest, steps);
@@ -265,7 +266,7 @@ void Planner::addTransposedStore(tile::StoreOp store, Nest &open, Steps &steps) 
   SmallVector<Value> blocked;
   collectRegisterBlocked(value, [&](Value other) { return isBuffered(other); }, blocked);
   if (!blocked.empty())
-    buffer(value, 0, open, steps);
+    buffer(value, 0, open, steps, value.hasOneUse() ? store : tile::StoreOp());
   close(open, steps);
   Nest nest;
   auto shape = cast<RankedTensorType>(value.getType()).getShape();
@@ -293,7 +294,7 @@ void Planner::finish(Nest &nest) {
   if (first.value)
     nest.keysAxis = plan.keys.axisOf(first.value);
   for (unsigned axis = 0, rank = nest.shape.size(); axis < rank; ++axis) {
-    nest.limits.push_back(first.store);
+    nest.limits.push_back(first.store || axis > 0 ? first.store : nest.onlyReader);
     if (!first.store && axis > 0 && !contracted.count(first.value))
       nest.limits.back() = storeLimiting(axis, nest.shape[rank - 1 - axis]);
   }

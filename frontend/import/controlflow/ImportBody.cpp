@@ -38,7 +38,7 @@ void BodyResults::attach(ImportState &state, Operation *op) const {
 ModelImporter::ModelImporter(const ModelImporter &outer, ImportState &state)
     : state(state), model(outer.model), generated(outer.generated), files(outer.files), opsets(outer.opsets),
       functions(outer.functions), inlining(outer.inlining), inlinedNodes(outer.inlinedNodes),
-      fixedSymbols(outer.fixedSymbols), declared(outer.declared) {}
+      foldedOperations(outer.foldedOperations), fixedSymbols(outer.fixedSymbols), declared(outer.declared) {}
 
 /// For a graph inside of one: it sees what is around it.
 ModelImporter::Scope ModelImporter::scopeWithin(const Scope &outer) {

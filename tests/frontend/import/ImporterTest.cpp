@@ -102,6 +102,44 @@ TEST_F(ImporterTest, WeightsQuantizedInBlocksAreFolded) {
   EXPECT_EQ(report.fallbacks.size(), 0u);
 }
 
+/// A table of positions as transformers quantize it when running: normalized, and projected by each layer's weights.
+TEST_F(ImporterTest, WhatIsComputedFromWeightsAloneIsFolded) {
+  constexpr int rows = 300, columns = 320;
+  TinyModel model;
+  model.input("x", {rows, columns}).output("y");
+  std::vector<float> table;
+  for (int i = 0; i < rows * columns; ++i)
+    table.push_back(static_cast<float>((i * 37) % 101));
+  model.floats("table", {rows, columns}, table);
+  model.floats("scale", {columns}, std::vector<float>(columns, 0.5f));
+  model.floats("bias", {columns}, std::vector<float>(columns, 1));
+  model.initializer("w", {columns, columns}, DType::I8)->set_raw_data(std::string(columns * columns, '\3'));
+  model.node("LayerNormalization", {"table", "scale", "bias"}, {"normal"});
+  model.node("DynamicQuantizeLinear", {"normal"}, {"bytes", "step", "zero"});
+  model.node("MatMulInteger", {"bytes", "w", "zero"}, {"sums"});
+  setAttribute(model.node("Cast", {"sums"}, {"floats"}), "to", static_cast<int64_t>(DType::F32));
+  model.node("Mul", {"floats", "step"}, {"scaled"});
+  model.node("Add", {"scaled", "bias"}, {"keys"});
+  model.node("Add", {"x", "keys"}, {"y"});
+  std::string ir = text(model);
+  EXPECT_EQ(count(ir, "arith.addf"), 1u) << "all but the last addition is done";
+  EXPECT_EQ(count(ir, "graph.contract"), 0u);
+  EXPECT_EQ(count(ir, "graph.reduce"), 0u);
+  EXPECT_EQ(report.fallbacks.size(), 0u);
+}
+
+/// 2048 cubed is twice what all folded contractions may take.
+TEST_F(ImporterTest, LongContractionsOfWeightsAreNotFolded) {
+  constexpr int size = 2048;
+  TinyModel model;
+  model.input("x", {size}, DType::I32).output("y");
+  for (const char *name : {"a", "b"})
+    model.initializer(name, {size, size}, DType::I8)->set_raw_data(std::string(size * size, '\3'));
+  model.node("MatMulInteger", {"a", "b"}, {"sums"});
+  model.node("Add", {"x", "sums"}, {"y"});
+  EXPECT_EQ(count(text(model), "graph.contract"), 1u);
+}
+
 TEST_F(ImporterTest, BranchesWithAConstantConditionAreInlined) {
   TinyModel model;
   model.input("x", {4}).output("y");

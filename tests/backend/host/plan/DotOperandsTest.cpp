@@ -104,25 +104,44 @@ TEST(DotOperands, AnOffsetAlongTheRowMayCutWhatIsInsideTogether) {
   EXPECT_EQ(togetherIn(map, "%k"), 8) << "steps of 24";
 }
 
-/// A window of the same image that a dot multiplies, of `channels` and with `fill` outside; `reader` reads it as well.
-bool isWindowOfRunsIn(int channels, const std::string &fill, const std::string &reader = "") {
-  std::string row = std::to_string(10 * channels), one = std::to_string(channels);
+/// Frames of 512 samples, 160 apart: a recording's one channel does not part them.
+TEST(DotOperands, LastDimensionsOfOneElementDoNotPartNeighbours) {
   ParsedKernel parsed(R"(
+tile.kernel @f(%x: !tile.buffer<f32, () -> (4, 1152, 1)>, %y: !tile.buffer<f32, () -> (20, 512)>)
+    attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%c0, %c0] bounds () -> (20, 512) map (d0, d1) -> (d0 floordiv 5, d1 + (d0 mod 5) * 160, 0)
+      guard [0] fill 0.0 : f32 : !tile.buffer<f32, () -> (4, 1152, 1)> -> tensor<20x512xf32>
+  tile.store %a, %y[%c0, %c0] bounds () -> (20, 512) map (d0, d1) -> (d0, d1) : tensor<20x512xf32> -> !tile.buffer<f32, () -> (20, 512)>
+  tile.return
+})");
+  EXPECT_EQ(guardedTogether(parsed.get<tile::LoadOp>()), 512);
+}
+
+/// A window of the same image that a dot multiplies, of `channels` and with `fill` outside; `reader` reads it as well.
+std::string windowOf(int channels, const std::string &fill, const std::string &reader = "") {
+  std::string row = std::to_string(10 * channels), one = std::to_string(channels);
+  return R"(
 tile.kernel @f(%x: !tile.buffer<f32, () -> (8, )" +
-                      row + R"()>, %w: !tile.buffer<f32, () -> (48, 64)>, %y: !tile.buffer<f32, () -> (80, 64)>,
+         row + R"()>, %w: !tile.buffer<f32, () -> (48, 64)>, %y: !tile.buffer<f32, () -> (80, 64)>,
     %z: !tile.buffer<f32, () -> (80, 48)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<80x64xf32>
   %a = tile.load %x[%c0, %c0] bounds () -> (80, 48) map (d0, d1) -> (d0 floordiv 10, d1 + (d0 mod 10) * )" +
-                      one + " - " + one + R"() guard [0, 1] fill )" + fill + R"( : f32
+         one + " - " + one + R"() guard [0, 1] fill )" + fill + R"( : f32
       : !tile.buffer<f32, () -> (8, )" +
-                      row + R"()> -> tensor<80x48xf32>
+         row + R"()> -> tensor<80x48xf32>
   %b = tile.load %w[%c0, %c0] bounds () -> (48, 64) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (48, 64)> -> tensor<48x64xf32>
   %d = tile.dot %a, %b, %zero : tensor<80x48xf32>, tensor<48x64xf32>, tensor<80x64xf32>
   tile.store %d, %y[%c0, %c0] bounds () -> (80, 64) map (d0, d1) -> (d0, d1) : tensor<80x64xf32> -> !tile.buffer<f32, () -> (80, 64)>
-)" + reader + R"(
+)" + reader +
+         R"(
   tile.return
-})");
+})";
+}
+
+bool isWindowOfRunsIn(int channels, const std::string &fill, const std::string &reader = "") {
+  ParsedKernel parsed(windowOf(channels, fill, reader));
   return isWindowOfRuns(parsed.get<tile::LoadOp>());
 }
 
@@ -133,6 +152,15 @@ TEST(DotOperands, RunsOfAWindowAreChosenByTheDotsAlone) {
   EXPECT_FALSE(isWindowOfRunsIn(16, "0.0", R"(
   tile.store %a, %z[%c0, %c0] bounds () -> (80, 48) map (d0, d1) -> (d0, d1) : tensor<80x48xf32> -> !tile.buffer<f32, () -> (80, 48)>
 )")) << "a store tests its elements";
+}
+
+/// There is code for each element of a window whose neighbours do not run together.
+TEST(DotOperands, ALongWindowIsReadInPlaceByRunsAlone) {
+  for (auto [channels, direct] : {std::pair(16, true), std::pair(4, false)}) {
+    ParsedKernel parsed(windowOf(channels, "0.0"));
+    EXPECT_EQ(isDirectOperand(parsed.get<tile::DotOp>().getLhs(), true, 80, inPlace), direct)
+        << channels << " channels";
+  }
 }
 
 TEST(DotOperands, ConversionsAreDoneOnce) {

@@ -149,6 +149,24 @@ TEST(PlanKernel, ATransposedCopyOfAProductIsANestOfItsOwn) {
   EXPECT_EQ(describe(planOf(parsed).steps), "blocked buffer tile.dot; store; transposed store");
 }
 
+/// A product of three columns that is stored as planes, and by nothing else, is computed for these columns alone.
+TEST(PlanKernel, WhatOnlyATransposedStoreReadsHasItsColumns) {
+  std::string text = matmul("(d0, d1) -> (d0, d1)", "");
+  text.erase(text.rfind("  tile.store %d"));
+  text += "  tile.return\n}";
+  for (auto [from, to] :
+       {std::pair("map (d0, d1) -> (d0, d1) : tensor", "map (d0, d1) -> (d1, d0) : tensor"),
+        std::pair("bounds () -> (96, 64)", "bounds () -> (96, 3)"), std::pair("() -> (96, 64)>", "() -> (3, 96)>"),
+        std::pair("() -> (96, 64)>", "() -> (3, 96)>")})
+    text.replace(text.rfind(from), std::string(from).size(), to);
+  ParsedKernel parsed(text);
+  KernelPlan plan = planOf(parsed);
+  EXPECT_EQ(describe(plan.steps), "blocked buffer arith.negf; transposed store");
+  tile::StoreOp limit = std::get<Nest>(plan.steps.front()).limits.front();
+  ASSERT_TRUE(limit);
+  EXPECT_EQ(limit, parsed.get<tile::StoreOp>());
+}
+
 TEST(PlanKernel, AWindowIsCopiedUnlessTheScheduleReadsItInPlace) {
   std::string window = "(d0, d1) -> (d0, d1 - 1) guard [1] fill 0.0 : f32";
   ParsedKernel copied(matmul(window, "")), inPlace(matmul(window, ", in_place = true"));
