@@ -22,7 +22,7 @@ void FusionReport::append(FusionReport body) {
   mode = body.mode;
   for (Edge &edge : body.edges) {
     edge.producer += launches.size(), edge.consumer += launches.size();
-    edges.push_back(std::move(edge));
+    edges.push_back(edge);
   }
   std::ranges::move(body.launches, std::back_inserter(launches));
   std::ranges::move(body.joins, std::back_inserter(joins));
