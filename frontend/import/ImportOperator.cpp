@@ -31,6 +31,7 @@ constexpr std::string_view moving[] = {
     "BitCast", "Cast",   "CastLike",       "Compress", "Concat",   "DepthToSpace",   "DequantizeLinear", "Expand",
     "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "QuantizeLinear", "Reshape",          "Shape",
     "Size",    "Slice",  "SpaceToDepth",   "Split",    "Squeeze",  "Tile",           "Transpose",        "Unsqueeze"};
+
 /// Domains whose operators only one other program can run, with advice.
 constexpr std::pair<std::string_view, std::string_view> foreignDomains[] = {
     {"ai.onnx.contrib",

@@ -15,10 +15,17 @@ template <typename Json> std::string toText(const Json &json, int indent = -1) {
   return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// JSON that may be on one line, with an indent of two and a line end; as it is if it is no JSON.
+/// JSON that may be on one line, with an indent of two and a line end; as it is if it is no JSON, or nested so deep that
+/// printing it, which recurses, could run out of stack: an artifact's report may hold anything.
 inline std::string indented(std::string_view text) {
-  auto json = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return json.is_discarded() ? std::string(text) : toText(json, 2) + "\n";
+  constexpr int deepest = 64;
+  bool isDeep = false;
+  auto isShallow = [&](int depth, nlohmann::ordered_json::parse_event_t, nlohmann::ordered_json &) {
+    isDeep |= depth > deepest;
+    return !isDeep;
+  };
+  auto json = nlohmann::ordered_json::parse(text, isShallow, /*allow_exceptions=*/false);
+  return json.is_discarded() || isDeep ? std::string(text) : toText(json, 2) + "\n";
 }
 
 } // namespace tilewright
