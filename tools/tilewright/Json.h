@@ -15,8 +15,8 @@ template <typename Json> std::string toText(const Json &json, int indent = -1) {
   return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// JSON that may be on one line, with an indent of two and a line end. As it is if it is no JSON, or nested so deep that
-/// printing it, which recurses, could run out of stack: the report of an artifact may hold anything.
+/// JSON that may be on one line, with an indent of two and a line end. As it is if it is no JSON, or nested so deep
+/// that printing it, which recurses, could run out of stack: the report of an artifact may hold anything.
 inline std::string indented(std::string_view text) {
   constexpr int deepest = 64;
   bool isDeep = false;
