@@ -19,7 +19,6 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/IR/Verifier.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -244,7 +243,7 @@ Status Compiler::finish(const Compilation &compilation, Stage stage) const {
   if (stage == Stage::Schedule)
     setTextAttribute(module, stage_attr::target, compilation.target->name);
   Diagnostics diagnostics(*storage->context);
-  if (failed(verify(module)) || failed(verifyStage(module, stage)))
+  if (failed(verifyAfter(module, stage)))
     return diagnostics.failure(stage, resumed);
   if (options.dumpFolder.empty() || !compilation.isDumped)
     return {};
@@ -321,7 +320,7 @@ Status Compiler::group(Compilation &compilation) {
   });
   if (failed(formed))
     return diagnostics.failure(Stage::Group, resumed);
-  if (compilation.mode == options.modes.front())
+  if (options.explainsFusion && compilation.mode == options.modes.front())
     model.fusionReport_ = report.text();
   setTextAttribute(*compilation.module, stage_attr::report, report.json());
   return {};

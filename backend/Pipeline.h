@@ -26,8 +26,9 @@ struct CompileOptions {
   MatmulPrecision matmulPrecision = defaultMatmulPrecision; // of f32 on GPUs whose matrix units take tf32
   bool cubin = false;                                       // NVIDIA code assembled by ptxas instead of PTX
   int codeObjectVersion = 5;                                // of AMD's code: 4, 5 or 6
-  unsigned jobs = 1;      // kernels compiled at a time, but for AMD; the artifact does not depend on it
-  std::string dumpFolder; // each stage's IR is written there, if not empty
+  unsigned jobs = 1;           // kernels compiled at a time, but for AMD; the artifact does not depend on it
+  bool explainsFusion = false; // also as text
+  std::string dumpFolder;      // each stage's IR is written there, if not empty
   std::function<void(std::string_view what)> progress; // called as a stage begins; may be empty
 };
 
@@ -37,8 +38,8 @@ public:
   const runtime::Contents &contents() const { return *contents_; }
   /// What runs through the reference instead of a kernel, and what the import warns of.
   const ImportReport &importReport() const { return importReport_; }
-  /// What was fused and why not more, in the first mode of the options: text, empty where a stage was grouped by an
-  /// earlier run, and JSON.
+  /// What was fused and why not more, in the first mode of the options: text, empty if not asked for or where a stage
+  /// was grouped by an earlier run, and JSON.
   const std::string &fusionReport() const { return fusionReport_; }
   const std::string &fusionReportJson() const { return fusionReportJson_; }
   /// A runtime artifact without a file.

@@ -8,6 +8,7 @@
 #include "tilegen/tile/TileOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
 
 using namespace mlir;
 
@@ -190,6 +191,21 @@ LogicalResult verifyStage(ModuleOp module, Stage stage) {
     return failed(verifyRules(part, current)) ? WalkResult::interrupt() : WalkResult::advance();
   });
   return failure(result.wasInterrupted());
+}
+
+/// Importer and parser verify what they return. Schedules and tiles are of kernels alone: their launches are verified
+/// again after the next stage.
+static LogicalResult verifyChanged(ModuleOp module, Stage stage) {
+  if (stage == Stage::Import)
+    return success();
+  if (stage != Stage::Schedule && stage != Stage::Tile)
+    return verify(module);
+  return success(llvm::all_of(*module.getBody(),
+                              [](Operation &part) { return isa<func::FuncOp>(part) || succeeded(verify(&part)); }));
+}
+
+LogicalResult verifyAfter(ModuleOp module, Stage stage) {
+  return success(succeeded(verifyChanged(module, stage)) && succeeded(verifyStage(module, stage)));
 }
 
 } // namespace tilewright

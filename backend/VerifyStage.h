@@ -12,4 +12,7 @@ namespace tilewright {
 /// lacks what the stage gives.
 mlir::LogicalResult verifyStage(mlir::ModuleOp module, Stage stage);
 
+/// The same, and verifies the operations that `stage`, which has just made the module, may have changed.
+mlir::LogicalResult verifyAfter(mlir::ModuleOp module, Stage stage);
+
 } // namespace tilewright

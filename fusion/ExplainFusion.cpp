@@ -78,7 +78,8 @@ static Reason whyNot(const GroupGraph &graph, FusionOptions options, const Edge 
   auto *bare = std::get_if<Refusal>(&verdict);
   // Views between the two were released after the rules were applied. Rules saw them, so ask with them again.
   if (!bare || bare->reason == Reason::NeededInMemory)
-    verdict = checkUnion(graph, *edge.producer, withViews(graph, *edge.consumer));
+    if (Group whole = withViews(graph, *edge.consumer); whole.ops.size() > edge.consumer->ops.size())
+      verdict = checkUnion(graph, *edge.producer, whole);
   if (auto *refusal = std::get_if<Refusal>(&verdict)) {
     bool bothHaveRoots = edge.producer->geometry.root && edge.consumer->geometry.root;
     return isBetweenRoots(refusal->reason) && bothHaveRoots && !feedsRoot(graph, edge) ? Reason::BesideRoot

@@ -33,7 +33,11 @@ llvm::StringRef fusion::name(FusionMode mode) {
   return names[static_cast<size_t>(mode)];
 }
 
+bool fusion::isInsideNode(Value value, Operation *user) {
+  int64_t node = nodeOf(user);
+  return node >= 0 && nodeOf(value.getDefiningOp()) == node;
+}
+
 bool fusion::modeAllows(FusionMode mode, FusionMode from, Value value, Operation *user) {
-  Operation *producer = value.getDefiningOp();
-  return mode >= from || (nodeOf(producer) == nodeOf(user) && nodeOf(user) >= 0);
+  return mode >= from || isInsideNode(value, user);
 }

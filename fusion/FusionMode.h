@@ -42,8 +42,10 @@ std::optional<AttentionFusion> parseAttentionFusion(llvm::StringRef name);
 std::optional<FusionMode> parseFusionMode(llvm::StringRef name);
 llvm::StringRef name(FusionMode mode);
 
-/// Whether a rule that applies from mode `from` on may put `value` and its `user` into one kernel. Inside one ONNX node
-/// every rule applies.
+/// Whether `value` and its `user` are of one ONNX node. Inside of a node every rule applies, whatever the mode.
+bool isInsideNode(mlir::Value value, mlir::Operation *user);
+
+/// Whether a rule that applies from mode `from` on may put `value` and its `user` into one kernel.
 bool modeAllows(FusionMode mode, FusionMode from, mlir::Value value, mlir::Operation *user);
 
 } // namespace tilewright::fusion

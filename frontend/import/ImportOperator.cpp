@@ -132,7 +132,7 @@ void ModelImporter::labelNewOperations(std::string_view name, std::string_view o
       id = state.builder.getI64IntegerAttr(static_cast<int64_t>(state.nodes.size()));
       state.nodes.push_back(fmt::format("{}|{}", name, op));
     }
-    made->setAttr(graph::nodeAttr, id);
+    made->setDiscardableAttr(graph::nodeAttr, id);
   }
 }
 

@@ -43,37 +43,60 @@ static bool mergeThree(const Rule &rule, GroupGraph &graph, FusionOptions option
   return false;
 }
 
-/// Merges along each legal edge that `rule` admits. True if there was one.
-static bool applyRule(const Rule &rule, GroupGraph &graph, FusionOptions options, Refusals &refused) {
-  bool changed = false;
+namespace {
+/// `user` reads `value`, which another operation of the graph computes.
+struct Use {
+  Value value;
+  Operation *user;
+  bool insideNode; // where every rule applies
+};
+} // namespace
+
+/// The uses along which a rule may merge in this mode, in program order. The rules are tried in turns until nothing
+/// changes, so what none of them may do is left out once.
+static std::vector<Use> usesToTry(const GroupGraph &graph, FusionMode mode) {
+  bool betweenNodes = llvm::any_of(ruleTable(), [&](const Rule &rule) { return rule.from <= mode; });
+  std::vector<Use> uses;
   for (Operation *op : graph.operations())
-    for (Value operand : op->getOperands()) {
-      Edge edge{graph.groupOf(operand), graph.groupOf(op), operand, op};
-      if (!edge.producer || edge.producer == edge.consumer || !modeAllows(options.mode, rule.from, operand, op) ||
-          refused.contains(*edge.producer, *edge.consumer) || !rule.admits(edge))
-        continue;
-      if (rule.feeds) {
-        changed |= mergeThree(rule, graph, options, edge);
-        continue;
-      }
-      GeometryOrRefusal geometry = checkUnion(graph, *edge.producer, *edge.consumer);
-      if (auto *legal = std::get_if<Geometry>(&geometry)) {
-        graph.merge(*edge.consumer, *edge.producer, std::move(*legal));
-        edge.consumer->rules.insert(rule.name);
-        changed = true;
-      } else {
-        refused.add(*edge.producer, *edge.consumer);
-      }
+    for (Value operand : op->getOperands())
+      if (graph.groupOf(operand))
+        if (bool inside = isInsideNode(operand, op); inside || betweenNodes)
+          uses.push_back({operand, op, inside});
+  return uses;
+}
+
+/// Merges along each legal edge that `rule` admits. True if there was one.
+static bool applyRule(const Rule &rule, GroupGraph &graph, FusionOptions options, llvm::ArrayRef<Use> uses,
+                      Refusals &refused) {
+  bool changed = false;
+  for (auto [value, user, insideNode] : uses) {
+    Edge edge{graph.groupOf(value), graph.groupOf(user), value, user};
+    if (edge.producer == edge.consumer || (options.mode < rule.from && !insideNode) ||
+        refused.contains(*edge.producer, *edge.consumer) || !rule.admits(edge))
+      continue;
+    if (rule.feeds) {
+      changed |= mergeThree(rule, graph, options, edge);
+      continue;
     }
+    GeometryOrRefusal geometry = checkUnion(graph, *edge.producer, *edge.consumer);
+    if (auto *legal = std::get_if<Geometry>(&geometry)) {
+      graph.merge(*edge.consumer, *edge.producer, std::move(*legal));
+      edge.consumer->rules.insert(rule.name);
+      changed = true;
+    } else {
+      refused.add(*edge.producer, *edge.consumer);
+    }
+  }
   return changed;
 }
 
 void fusion::applyRules(Round round, GroupGraph &graph, FusionOptions options) {
+  const std::vector<Use> uses = usesToTry(graph, options.mode);
   Refusals refused;
   for (bool changed = true; changed;) {
     changed = false;
     for (const Rule &rule : ruleTable())
       if (rule.first <= round)
-        changed |= applyRule(rule, graph, options, refused);
+        changed |= applyRule(rule, graph, options, uses, refused);
   }
 }

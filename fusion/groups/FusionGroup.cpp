@@ -188,6 +188,8 @@ bool GroupGraph::release(Operation *op) {
 }
 
 SmallVector<int64_t> Group::nodes() const {
+  if (ops.size() == 1)
+    return normalize::nodesOf(ops.front());
   // An operation shared by several nodes (a scalar, a cast) counts only if the group computes none of these otherwise.
   llvm::SetVector<int64_t> own;
   for (Operation *op : ops)

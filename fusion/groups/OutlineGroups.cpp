@@ -90,15 +90,15 @@ private:
 
 /// Which keys an attention need not visit, and for which its masks change nothing, found before what these are computed
 /// from becomes launches.
-static llvm::DenseMap<Group *, KeyRange> findKeyRanges(GroupGraph &graph) {
+static llvm::DenseMap<Group *, KeyRange> findKeyRanges(ArrayRef<Group *> groups) {
   llvm::DenseMap<Group *, KeyRange> ranges;
-  for (Group *group : graph.inOrder()) {
+  for (Group *group : groups) {
+    if (group->geometry.kind != RootKind::Attention)
+      continue;
     SmallVector<graph::ContractOp> contracts;
     for (Operation *op : group->ops)
       if (auto contract = dyn_cast<graph::ContractOp>(op))
         contracts.push_back(contract);
-    if (group->geometry.kind != RootKind::Attention)
-      continue;
     auto attention = std::get<Attention>(takeApart(contracts[0], contracts[1]));
     ranges[group] = findKeyRange(attention);
     noteNeutralMasks(attention);
@@ -129,11 +129,12 @@ static graph::LaunchOp launch(const Group &group, const Kernels::Shared &shared,
 
 OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
   OutlinedGroups outlined;
-  llvm::DenseMap<Group *, KeyRange> keyRanges = findKeyRanges(graph);
+  const SmallVector<Group *> groups = graph.inOrder();
+  llvm::DenseMap<Group *, KeyRange> keyRanges = findKeyRanges(groups);
   Kernels kernels(module);
   Operation *end = graph.main().front().getTerminator();
   OpBuilder builder(end);
-  for (Group *group : graph.inOrder()) {
+  for (Group *group : groups) {
     if (group->onHost || group->isView()) {
       group->ops.front()->moveBefore(end);
       outlined[group] = group->ops.front();

@@ -48,6 +48,7 @@ static Status compile(const CompileCommand &command) {
     return options.status();
   if (!command.emit.empty())
     return emit(*options, command.emit);
+  options->explainsFusion = command.explain == "text";
   Expected<CompiledModel> model = compileShowingProgress(*options, command.model.quiet);
   if (!model)
     return model.status();
