@@ -43,10 +43,37 @@ struct Rank {
   auto operator<=>(const Rank &) const = default;
 };
 
+} // namespace
+
+uint64_t TextHashes::of(Type type) {
+  auto [it, isNew] = types.try_emplace(type);
+  if (isNew) {
+    std::string text = printed(TypeAttr::get(type));
+    it->second = XXH3_64bits(text.data(), text.size());
+  }
+  return it->second;
+}
+
+uint64_t TextHashes::of(Operation *op) {
+  DictionaryAttr attributes = meaning(op);
+  std::vector<const void *> key = {op->getName().getAsOpaquePointer(), attributes.getAsOpaquePointer()};
+  for (Type type : op->getResultTypes())
+    key.push_back(type.getAsOpaquePointer());
+  auto [it, isNew] = operations.try_emplace(std::move(key));
+  if (isNew) {
+    std::string text = op->getName().getStringRef().str() + printed(attributes);
+    for (Type type : op->getResultTypes())
+      text += printed(TypeAttr::get(type));
+    it->second = XXH3_64bits(text.data(), text.size());
+  }
+  return it->second;
+}
+
+namespace {
 class Ranks {
 public:
   /// `outside` ranks values that are not results of added operations.
-  explicit Ranks(llvm::function_ref<Rank(Value)> outside) : outside(outside) {}
+  Ranks(TextHashes &hashes, llvm::function_ref<Rank(Value)> outside) : hashes(hashes), outside(outside) {}
 
   Rank of(Value value) {
     Operation *op = value.getDefiningOp();
@@ -64,7 +91,7 @@ public:
 
   /// Ranks an operation whose operands are in order.
   void add(Operation *op) {
-    SmallVector<uint64_t> parts = {hashOf(op)};
+    SmallVector<uint64_t> parts = {hashes.of(op)};
     Rank::Kind kind = isa<graph::ContractOp, graph::ReduceOp>(op) ? Rank::Looped : Rank::Constant;
     for (Value operand : op->getOperands()) {
       Rank rank = of(operand);
@@ -75,25 +102,9 @@ public:
   }
 
 private:
-  /// Of the operation without its operands, as text. Few operations of a graph differ in it.
-  uint64_t hashOf(Operation *op) {
-    DictionaryAttr attributes = meaning(op);
-    std::vector<const void *> key = {op->getName().getAsOpaquePointer(), attributes.getAsOpaquePointer()};
-    for (Type type : op->getResultTypes())
-      key.push_back(type.getAsOpaquePointer());
-    auto [it, isNew] = hashes.try_emplace(std::move(key));
-    if (isNew) {
-      std::string text = op->getName().getStringRef().str() + printed(attributes);
-      for (Type type : op->getResultTypes())
-        text += printed(TypeAttr::get(type));
-      it->second = XXH3_64bits(text.data(), text.size());
-    }
-    return it->second;
-  }
-
+  TextHashes &hashes;
   llvm::function_ref<Rank(Value)> outside;
-  llvm::DenseMap<Operation *, Rank> ops;
-  std::map<std::vector<const void *>, uint64_t> hashes;
+  llvm::SmallDenseMap<Operation *, Rank, 8> ops;
 };
 
 /// Collects what operations depend on, operands first.
@@ -127,7 +138,8 @@ private:
 void normalize::orderGraph(func::FuncOp function) {
   Block &body = function.front();
   auto byPosition = [](Value value) { return Rank{Rank::Plain, cast<BlockArgument>(value).getArgNumber() + 1}; };
-  Ranks ranks(byPosition);
+  TextHashes hashes;
+  Ranks ranks(hashes, byPosition);
   for (Operation &op : body.without_terminator()) {
     ranks.orderOperands(&op);
     ranks.add(&op);
@@ -144,17 +156,11 @@ void normalize::orderGraph(func::FuncOp function) {
       op->moveBefore(terminator);
 }
 
-void normalize::orderOperands(ArrayRef<Operation *> ops) {
-  llvm::DenseMap<Type, uint64_t> hashes;
+void normalize::orderOperands(ArrayRef<Operation *> ops, TextHashes &hashes) {
   auto byType = [&](Value value) {
-    auto [it, isNew] = hashes.try_emplace(value.getType());
-    if (isNew) {
-      std::string type = printed(TypeAttr::get(value.getType()));
-      it->second = XXH3_64bits(type.data(), type.size());
-    }
-    return Rank{value.getDefiningOp<graph::ConstantOp>() ? Rank::Constant : Rank::Plain, it->second};
+    return Rank{value.getDefiningOp<graph::ConstantOp>() ? Rank::Constant : Rank::Plain, hashes.of(value.getType())};
   };
-  Ranks ranks(byType);
+  Ranks ranks(hashes, byType);
   for (Operation *op : ops) {
     ranks.orderOperands(op);
     if (op != ops.back()) // which none of the others reads

@@ -5,6 +5,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/PatternMatch.h"
 
+#include <map>
+#include <vector>
+
 namespace tilewright::normalize {
 
 void addFoldAccesses(mlir::RewritePatternSet &patterns);
@@ -29,9 +32,22 @@ void shareEqual(mlir::Block &block, Sharing sharing);
 /// results.
 void orderGraph(mlir::func::FuncOp function);
 
+/// Hashes of operations and types by their text, which does not change from run to run. Printing is slow, and few
+/// operations of a graph differ in it, so each text is hashed once.
+class TextHashes {
+public:
+  /// Of an operation without its operands and its ONNX node.
+  uint64_t of(mlir::Operation *op);
+  uint64_t of(mlir::Type type);
+
+private:
+  std::map<std::vector<const void *>, uint64_t> operations;
+  llvm::DenseMap<mlir::Type, uint64_t> types;
+};
+
 /// Orders the operands of commutative operations by hashes that depend on `ops` only, so that equal groups of
 /// operations become textually equal.
-void orderOperands(llvm::ArrayRef<mlir::Operation *> ops);
+void orderOperands(llvm::ArrayRef<mlir::Operation *> ops, TextHashes &hashes);
 
 /// The ONNX nodes that an operation belongs to: several if equal operations were merged.
 llvm::SmallVector<int64_t> nodesOf(mlir::Operation *op);

@@ -37,7 +37,7 @@ static bool mergeThree(const Rule &rule, GroupGraph &graph, FusionOptions option
       continue;
     graph.merge(*edge.producer, *feed.producer, *legal);
     graph.merge(*edge.consumer, *edge.producer, *legal);
-    edge.consumer->rules.insert(rule.name);
+    edge.consumer->addRule(rule.name);
     return true;
   }
   return false;
@@ -81,7 +81,7 @@ static bool applyRule(const Rule &rule, GroupGraph &graph, FusionOptions options
     GeometryOrRefusal geometry = checkUnion(graph, *edge.producer, *edge.consumer);
     if (auto *legal = std::get_if<Geometry>(&geometry)) {
       graph.merge(*edge.consumer, *edge.producer, std::move(*legal));
-      edge.consumer->rules.insert(rule.name);
+      edge.consumer->addRule(rule.name);
       changed = true;
     } else {
       refused.add(*edge.producer, *edge.consumer);
@@ -91,12 +91,14 @@ static bool applyRule(const Rule &rule, GroupGraph &graph, FusionOptions options
 }
 
 void fusion::applyRules(Round round, GroupGraph &graph, FusionOptions options) {
-  const std::vector<Use> uses = usesToTry(graph, options.mode);
+  std::vector<Use> uses = usesToTry(graph, options.mode);
   Refusals refused;
   for (bool changed = true; changed;) {
     changed = false;
     for (const Rule &rule : ruleTable())
-      if (rule.first <= round)
-        changed |= applyRule(rule, graph, options, uses, refused);
+      if (rule.first <= round && applyRule(rule, graph, options, uses, refused)) {
+        llvm::erase_if(uses, [&](const Use &use) { return graph.groupOf(use.value) == graph.groupOf(use.user); });
+        changed = true;
+      }
   }
 }

@@ -87,7 +87,7 @@ static constexpr unsigned longestSearch = 2000;
 /// The groups that `to` depends on and that are ordered behind `from`. Nothing if one of them depends on `from`, or if
 /// the search is too long. It goes against the edges: an operation has few operands, but a value any number of readers.
 std::optional<SmallVector<Group *>> GroupGraph::neededBetween(const Group &from, const Group &to) const {
-  llvm::SetVector<Group *> needed;
+  llvm::SmallSetVector<Group *, 16> needed;
   unsigned looked = 0;
   auto addSources = [&](const Group &group) {
     for (Operation *op : group.ops)
@@ -104,7 +104,7 @@ std::optional<SmallVector<Group *>> GroupGraph::neededBetween(const Group &from,
   for (size_t i = 0; i < needed.size(); ++i)
     if (!addSources(*needed[i]))
       return std::nullopt;
-  return needed.takeVector();
+  return SmallVector<Group *>(needed.takeVector());
 }
 
 bool GroupGraph::pathAround(const Group &from, const Group &to) const {
@@ -141,7 +141,8 @@ void GroupGraph::merge(Group &into, Group &from, Geometry geometry) {
   orderUnion(into, from);
   into.ops = united(into, from);
   into.geometry = std::move(geometry);
-  into.rules.insert_range(from.rules);
+  for (StringRef rule : from.rules)
+    into.addRule(rule);
   into.work += from.work;
   ++into.version;
   for (Operation *op : from.ops)
@@ -187,11 +188,16 @@ bool GroupGraph::release(Operation *op) {
   return true;
 }
 
+void Group::addRule(StringRef rule) {
+  if (!llvm::is_contained(rules, rule))
+    rules.push_back(rule);
+}
+
 SmallVector<int64_t> Group::nodes() const {
   if (ops.size() == 1)
     return normalize::nodesOf(ops.front());
   // An operation shared by several nodes (a scalar, a cast) counts only if the group computes none of these otherwise.
-  llvm::SetVector<int64_t> own;
+  llvm::SmallSetVector<int64_t, 8> own;
   for (Operation *op : ops)
     if (SmallVector<int64_t> nodes = normalize::nodesOf(op); nodes.size() == 1)
       own.insert(nodes.front());
@@ -199,7 +205,7 @@ SmallVector<int64_t> Group::nodes() const {
     if (SmallVector<int64_t> nodes = normalize::nodesOf(op);
         llvm::none_of(nodes, [&](int64_t node) { return own.contains(node); }))
       own.insert(nodes.begin(), nodes.end());
-  return own.takeVector();
+  return SmallVector<int64_t>(own.takeVector());
 }
 
 bool Group::isView() const { return ops.size() == 1 && isa<graph::ReshapeOp>(ops.front()); }

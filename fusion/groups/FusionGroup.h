@@ -11,7 +11,6 @@
 #include "fusion/groups/LateSizes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/SetVector.h"
 
 #include <memory>
 #include <vector>
@@ -21,11 +20,13 @@ namespace tilewright::fusion {
 struct Group : Ordered {
   llvm::SmallVector<mlir::Operation *> ops; // in program order
   Geometry geometry;
-  llvm::SetVector<llvm::StringRef> rules; // that formed it, in the order of their first application
-  bool onHost = false;                    // data-dependent: never merges
-  unsigned work = 0;                      // for one element, in additions
-  unsigned version = 0;                   // incremented by each change of `ops`
+  llvm::SmallVector<llvm::StringRef, 1> rules; // that formed it, in the order of their first application
+  bool onHost = false;                         // data-dependent: never merges
+  unsigned work = 0;                           // for one element, in additions
+  unsigned version = 0;                        // incremented by each change of `ops`
 
+  /// Notes that a rule has added to the group, if none of `rules` is the same.
+  void addRule(llvm::StringRef rule);
   /// Whether the group is a single reshape, which costs nothing between kernels: the same memory with another shape.
   bool isView() const;
   /// The ONNX nodes that the group computes, in program order.

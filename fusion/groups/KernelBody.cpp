@@ -100,7 +100,6 @@ graph::KernelOp fusion::buildKernel(const Group &group, StringRef name, ModuleOp
                                         TypeAttr::get(builder.getFunctionType({}, outputs.getTypes())),
                                         /*schedule=*/nullptr, nullptr, nullptr, /*root=*/nullptr);
   Block &body = kernel.getBody().emplaceBlock();
-  normalize::orderOperands(group.ops);
   BodyBuilder copier(group, body, inputs);
   SmallVector<Value> results;
   for (Value output : outputs)

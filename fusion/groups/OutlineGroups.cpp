@@ -3,6 +3,7 @@
 #include "fusion/groups/OutlineGroups.h"
 
 #include "frontend/graph/Signature.h"
+#include "frontend/normalize/Patterns.h"
 #include "fusion/OnnxNodes.h"
 #include "fusion/cost/Traffic.h"
 #include "fusion/groups/KernelBody.h"
@@ -132,6 +133,7 @@ OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
   const SmallVector<Group *> groups = graph.inOrder();
   llvm::DenseMap<Group *, KeyRange> keyRanges = findKeyRanges(groups);
   Kernels kernels(module);
+  normalize::TextHashes hashes;
   Operation *end = graph.main().front().getTerminator();
   OpBuilder builder(end);
   for (Group *group : groups) {
@@ -142,6 +144,7 @@ OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
     }
     SmallVector<int64_t> nodes = group->nodes();
     SmallVector<Value> inputs;
+    normalize::orderOperands(group->ops, hashes);
     graph::KernelOp kernel = buildKernel(*group, kernelName(*group, nodes, module), module, inputs);
     if (auto range = keyRanges.find(group); range != keyRanges.end())
       addKeyRange(kernel, range->second);
