@@ -169,10 +169,19 @@ static constexpr Rule rules[] = {
      "expected threads and shared_bytes because the stage place is over"},
 };
 
-/// One module by itself.
-static LogicalResult verifyRules(ModuleOp module, llvm::ArrayRef<const Rule *> rules) {
-  WalkResult result = module->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (op != module && isa<ModuleOp>(op))
+/// The rules that hold after `stage`.
+static llvm::SmallVector<const Rule *> rulesOf(Stage stage) {
+  llvm::SmallVector<const Rule *> current;
+  for (const Rule &rule : rules)
+    if (rule.first <= stage && stage <= rule.last)
+      current.push_back(&rule);
+  return current;
+}
+
+/// `root` and what is in it, without the modules in it.
+static LogicalResult verifyRules(Operation *root, llvm::ArrayRef<const Rule *> rules) {
+  WalkResult result = root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op != root && isa<ModuleOp>(op))
       return WalkResult::skip();
     for (const Rule *rule : rules)
       if (rule->concerns(op) && !rule->holds(op))
@@ -183,29 +192,28 @@ static LogicalResult verifyRules(ModuleOp module, llvm::ArrayRef<const Rule *> r
 }
 
 LogicalResult verifyStage(ModuleOp module, Stage stage) {
-  llvm::SmallVector<const Rule *> current;
-  for (const Rule &rule : rules)
-    if (rule.first <= stage && stage <= rule.last)
-      current.push_back(&rule);
+  llvm::SmallVector<const Rule *> current = rulesOf(stage);
   WalkResult result = module->walk<WalkOrder::PreOrder>([&](ModuleOp part) {
     return failed(verifyRules(part, current)) ? WalkResult::interrupt() : WalkResult::advance();
   });
   return failure(result.wasInterrupted());
 }
 
-/// Importer and parser verify what they return. Schedules and tiles are of kernels alone: their launches are verified
-/// again after the next stage.
-static LogicalResult verifyChanged(ModuleOp module, Stage stage) {
-  if (stage == Stage::Import)
-    return success();
-  if (stage != Stage::Schedule && stage != Stage::Tile)
-    return verify(module);
-  return success(llvm::all_of(*module.getBody(),
-                              [](Operation &part) { return isa<func::FuncOp>(part) || succeeded(verify(&part)); }));
+/// Schedules and tiles are of kernels alone: what launches them stays as it is, and is verified after the next stage.
+static LogicalResult verifyKernels(ModuleOp module, Stage stage) {
+  llvm::SmallVector<const Rule *> current = rulesOf(stage);
+  return success(llvm::all_of(*module.getBody(), [&](Operation &part) {
+    if (auto body = dyn_cast<ModuleOp>(part))
+      return succeeded(verifyKernels(body, stage));
+    return isa<func::FuncOp>(part) || (succeeded(verify(&part)) && succeeded(verifyRules(&part, current)));
+  }));
 }
 
 LogicalResult verifyAfter(ModuleOp module, Stage stage) {
-  return success(succeeded(verifyChanged(module, stage)) && succeeded(verifyStage(module, stage)));
+  if (stage == Stage::Schedule || stage == Stage::Tile)
+    return verifyKernels(module, stage);
+  bool isVerified = stage == Stage::Import; // importer and parser verify what they return
+  return success((isVerified || succeeded(verify(module))) && succeeded(verifyStage(module, stage)));
 }
 
 } // namespace tilewright
