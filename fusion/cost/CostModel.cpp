@@ -108,6 +108,13 @@ bool readsAlongRows(graph::GatherOp gather) {
          map.getResults().back() == getAffineDimExpr(rank - 1, gather.getContext());
 }
 
+/// True if neighbours in the result's last dimension are neighbours in the operand's last dimension.
+bool repeatsRows(Operation *op) {
+  auto broadcast = dyn_cast<graph::BroadcastOp>(op);
+  return broadcast && !broadcast.getDims().empty() &&
+         broadcast.getDims().back() == cast<RankedTensorType>(broadcast.getType()).getRank() - 1;
+}
+
 /// The operations of one kernel, and questions about what its values are computed from.
 class Kernel {
 public:
@@ -326,7 +333,7 @@ SmallVector<Operation *> fusion::repeatedStrides(graph::TransposeOp transpose, M
         names.insert(user->getResult(0));
       else if (gather ? readsAlongRows(gather)
                       : isa<graph::SliceOp, graph::PadOp>(user) ||
-                            (isa<graph::WindowOp>(user) && machine == Machine::Cpu)) {
+                            (machine == Machine::Cpu && (isa<graph::WindowOp>(user) || repeatsRows(user)))) {
         readers.push_back(user);
         reads += elementsOf(user->getResult(0));
       }
