@@ -36,6 +36,7 @@ public:
   Ix min(Ix a, Ix b);
   Ix max(Ix a, Ix b);
   /// a rounded down to a multiple of a constant.
+  Ix roundUp(Ix a, int64_t unit) { return roundDown(add(a, constant(unit - 1)), unit); }
   Ix roundDown(Ix a, int64_t unit) { return mul(floorDiv(a, constant(unit)), constant(unit)); }
   Ix evaluate(mlir::AffineExpr expr, llvm::ArrayRef<Ix> dims, llvm::ArrayRef<Ix> symbols);
 

@@ -7,18 +7,33 @@ using namespace mlir;
 
 namespace tilewright::host {
 
-/// The end of the loop along `axis`, whose tile has `size` elements, where the bounds of `store` end it; what they say
-/// is known at `position`.
-static Ix limitOf(tile::StoreOp store, unsigned axis, int64_t size, KernelFunction &function, Position &position) {
-  IndexMath &math = function.math;
-  Ix whole = math.constant(size);
+/// The bounds of `store` along `axis`, and where the tile begins there.
+static Position::Live boundsOf(tile::StoreOp store, unsigned axis, KernelFunction &function) {
   unsigned dim = store.getOffsets().size() - 1 - axis;
-  Position::Live fact{axis, function.index(store.getOffsets()[dim]), function.evaluate(store.getBounds(), dim)};
-  position.live.push_back(fact);
+  return {axis, function.index(store.getOffsets()[dim]), function.evaluate(store.getBounds(), dim)};
+}
+
+/// How many of `size` elements are inside of `bounds`.
+static Ix sizeInside(const Position::Live &bounds, int64_t size, IndexMath &math) {
+  Ix whole = math.constant(size);
   // A tile whose size divides its offset and the bound is whole, whatever the symbols.
-  if (std::gcd(math.facts(fact.offset).divisor, math.facts(fact.bound).divisor) % std::max<int64_t>(1, size) == 0)
+  if (std::gcd(math.facts(bounds.offset).divisor, math.facts(bounds.bound).divisor) % std::max<int64_t>(1, size) == 0)
     return whole;
-  return math.min(whole, math.max(math.sub(fact.bound, fact.offset), math.constant(0)));
+  return math.min(whole, math.max(math.sub(bounds.bound, bounds.offset), math.constant(0)));
+}
+
+/// The end of the loop of `plan` along `axis`. What ends it is known at `position`, unless the loop goes on behind it.
+static Ix limitOf(const Nest &plan, unsigned axis, KernelFunction &function, Position &position) {
+  IndexMath &math = function.math;
+  int64_t size = plan.shape[plan.shape.size() - 1 - axis];
+  if (!plan.limits[axis])
+    return math.constant(size);
+  Position::Live bounds = boundsOf(plan.limits[axis], axis, function);
+  Ix limit = sizeInside(bounds, size, math);
+  if (axis == 0 && plan.columnUnit > 1)
+    return math.min(math.constant(size), math.roundUp(limit, plan.columnUnit));
+  position.live.push_back(bounds);
+  return limit;
 }
 
 OpenNest openNest(const Nest &plan, const KernelPlan &kernel, KernelFunction &function, TileMemory &memory) {
@@ -34,9 +49,7 @@ OpenNest openNest(const Nest &plan, const KernelPlan &kernel, KernelFunction &fu
   position.clampable = kernel.clampableAxes & ~1u;
   nest.limits.assign(std::max(rank, 2u), math.constant(1));
   for (unsigned axis = 0; axis < rank; ++axis) {
-    int64_t size = plan.shape[rank - 1 - axis];
-    nest.limits[axis] =
-        plan.limits[axis] ? limitOf(plan.limits[axis], axis, size, function, position) : math.constant(size);
+    nest.limits[axis] = limitOf(plan, axis, function, position);
     if (plan.keysAxis == axis)
       nest.limits[axis] = function.keysIn(kernel.keys, nest.limits[axis]);
   }

@@ -51,6 +51,7 @@ struct Nest {
   bool isBuffered = false;                      // whoever reads the root's value afterwards finds it in its buffer
   tile::StoreOp onlyReader = {};                // of the root's buffer, if there is one
   llvm::SmallVector<tile::StoreOp> limits = {}; // by axis: the store whose bounds end the loop; null: the shape does
+  int64_t columnUnit = 1;                       // a limited loop over columns ends at a multiple of it
   std::optional<unsigned> keysAxis = {};        // the axis whose loop ends with the last key
   llvm::SmallVector<mlir::Value> registerBlocked = {}; // computed a register tile at a time, for all roots
   llvm::SmallVector<tile::LoadOp> guarded = {};        // loads of these that may leave their buffers

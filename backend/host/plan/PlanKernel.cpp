@@ -12,6 +12,8 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace tilewright::host {
@@ -51,6 +53,7 @@ private:
   const VectorUnit &vectors;
   KernelPlan plan;
   int64_t registerDepth = 0;             // sums return to memory after steps of at most this depth
+  uint32_t combinedAxes = 0;             // bit per axis
   llvm::DenseSet<Value> contracted;      // tiles whose rows a dot sums over
   llvm::DenseSet<Value> buffered;        // so far
   llvm::DenseMap<Value, Buffer> buffers; // of those that nests compute
@@ -75,11 +78,12 @@ static void collectContracted(Value value, llvm::DenseSet<Value> &result) {
 
 /// Axes along which some tile.reduce combines elements, or a dot's inner dimension lies: there elements outside of the
 /// bounds must read as the load's fill.
-static uint32_t reducedAxes(tile::KernelOp kernel) {
-  uint32_t result = 1;
+static uint32_t axesCombinedIn(tile::KernelOp kernel) {
+  uint32_t result = 0;
   kernel.walk([&](tile::ReduceOp reduce) {
     result |= 1u << (cast<RankedTensorType>(reduce.getInput().getType()).getRank() - 1 - reduce.getDim());
   });
+  kernel.walk([&](tile::DotOp) { result |= 1; }); // of its left side
   return result;
 }
 
@@ -95,7 +99,8 @@ Planner::Planner(tile::KernelOp kernel, const VectorUnit &vectors) : kernel(kern
       registerDepth = registers.size() > 2 ? registers[2] : 0;
     }
   }
-  plan.clampableAxes = ~reducedAxes(kernel);
+  combinedAxes = axesCombinedIn(kernel);
+  plan.clampableAxes = ~(combinedAxes | 1);
   plan.keys = LiveKeys(kernel);
   kernel.walk([&](tile::DotOp dot) { collectContracted(dot.getRhs(), contracted); });
 }
@@ -295,9 +300,11 @@ void Planner::finish(Nest &nest) {
     nest.keysAxis = plan.keys.axisOf(first.value);
   for (unsigned axis = 0, rank = nest.shape.size(); axis < rank; ++axis) {
     nest.limits.push_back(first.store || axis > 0 ? first.store : nest.onlyReader);
-    if (!first.store && axis > 0 && !contracted.count(first.value))
+    if (!first.store && !nest.limits.back() && !contracted.count(first.value))
       nest.limits.back() = storeLimiting(axis, nest.shape[rank - 1 - axis]);
   }
+  if (!first.store && !nest.onlyReader) // readers take whole vectors and register tiles of a buffer
+    nest.columnUnit = std::lcm<int64_t>(vectors.wide, plan.registerColumns);
   auto isKept = [&](Value value) { return isBuffered(value); };
   for (Nest::Root &root : nest.roots)
     collectRegisterBlocked(root.store ? root.store.getValue() : root.value, isKept, nest.registerBlocked);
@@ -319,7 +326,7 @@ void Planner::finish(Nest &nest) {
 /// stores agree, elements beyond are never used.
 tile::StoreOp Planner::storeLimiting(unsigned axis, int64_t size) {
   tile::StoreOp result;
-  if (!(plan.clampableAxes >> axis & 1))
+  if (combinedAxes >> axis & 1)
     return nullptr;
   bool agree = true;
   kernel.walk([&](tile::StoreOp store) {

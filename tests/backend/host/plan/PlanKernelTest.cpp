@@ -167,6 +167,51 @@ TEST(PlanKernel, WhatOnlyATransposedStoreReadsHasItsColumns) {
   EXPECT_EQ(limit, parsed.get<tile::StoreOp>());
 }
 
+/// A tile is kept for as many of its columns as are stored, up to the end of a register tile: readers take whole ones.
+TEST(PlanKernel, AKeptTileEndsWithTheStoredColumns) {
+  ParsedKernel parsed(R"(
+tile.kernel @spread(%x: !tile.buffer<f32, ()[s0] -> (s0, 3)>, %y: !tile.buffer<f32, ()[s0] -> (s0)>, %n: index)
+    attributes {grid = affine_map<()[s0] -> (s0 ceildiv 1024, 1, 1)>, symbols = affine_map<()[s0] -> (s0)>, schedule = #tile.schedule<window, tile = [1024], reduce = [1], registers = [1, 64]>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %p = tile.program_id 0
+  %r = tile.size (d0) -> (d0 * 1024)(%p)
+  %zero = arith.constant dense<0.0> : tensor<1x1024xf32>
+  %most = scf.for %i = %c0 to %c3 step %c1 iter_args(%m = %zero) -> (tensor<1x1024xf32>) {
+    %v = tile.load %x[%i, %r] bounds ()[s0] -> (3, s0) map (d0, d1) -> (d1, d0) : !tile.buffer<f32, ()[s0] -> (s0, 3)> -> tensor<1x1024xf32>
+    %next = arith.maximumf %m, %v : tensor<1x1024xf32>
+    scf.yield %next : tensor<1x1024xf32>
+  }
+  %sum = scf.for %i = %c0 to %c3 step %c1 iter_args(%s = %zero) -> (tensor<1x1024xf32>) {
+    %v = tile.load %x[%i, %r] bounds ()[s0] -> (3, s0) map (d0, d1) -> (d1, d0) : !tile.buffer<f32, ()[s0] -> (s0, 3)> -> tensor<1x1024xf32>
+    %d = arith.subf %most, %v : tensor<1x1024xf32>
+    %next = arith.addf %s, %d : tensor<1x1024xf32>
+    scf.yield %next : tensor<1x1024xf32>
+  }
+  tile.store %sum, %y[%c0, %r] bounds ()[s0] -> (1, s0) map (d0, d1) -> (d1) : tensor<1x1024xf32> -> !tile.buffer<f32, ()[s0] -> (s0)>
+  tile.return
+})");
+  KernelPlan plan = planOf(parsed);
+  ASSERT_EQ(plan.steps.size(), 2u) << describe(plan.steps);
+  const Nest &kept = std::get<Nest>(plan.steps.front());
+  EXPECT_TRUE(kept.isBuffered);
+  EXPECT_EQ(tile::StoreOp(kept.limits.front()), parsed.get<tile::StoreOp>());
+  EXPECT_EQ(kept.columnUnit, 64);
+  EXPECT_EQ(std::get<Nest>(plan.steps.back()).columnUnit, 1) << "a store writes what is inside of its bounds";
+}
+
+/// Columns that a dot sums over are computed whatever is stored, here as many as the product has.
+TEST(PlanKernel, AKeptLeftSideOfADotIsWhole) {
+  std::string text = matmul("(d0, d1) -> (d0, d1 - 1) guard [1] fill 0.0 : f32", "");
+  for (size_t at = text.find("27"); at != std::string::npos; at = text.find("27", at))
+    text.replace(at, 2, "64");
+  ParsedKernel parsed(text);
+  KernelPlan plan = planOf(parsed);
+  EXPECT_EQ(describe(plan.steps), "buffer tile.load; blocked store x2");
+  EXPECT_FALSE(std::get<Nest>(plan.steps.front()).limits.front());
+}
+
 TEST(PlanKernel, AWindowIsCopiedUnlessTheScheduleReadsItInPlace) {
   std::string window = "(d0, d1) -> (d0, d1 - 1) guard [1] fill 0.0 : f32";
   ParsedKernel copied(matmul(window, "")), inPlace(matmul(window, ", in_place = true"));
