@@ -36,8 +36,9 @@ public:
   Ix min(Ix a, Ix b);
   Ix max(Ix a, Ix b);
   /// a rounded down to a multiple of a constant.
-  Ix roundUp(Ix a, int64_t unit) { return roundDown(add(a, constant(unit - 1)), unit); }
   Ix roundDown(Ix a, int64_t unit) { return mul(floorDiv(a, constant(unit)), constant(unit)); }
+  /// a rounded up to a multiple of a constant.
+  Ix roundUp(Ix a, int64_t unit) { return roundDown(add(a, constant(unit - 1)), unit); }
   Ix evaluate(mlir::AffineExpr expr, llvm::ArrayRef<Ix> dims, llvm::ArrayRef<Ix> symbols);
 
   /// i1, in the outermost scope as well.
