@@ -19,17 +19,23 @@ namespace {
 constexpr int64_t maxIrVersion = 14;
 constexpr int mostAttempts = 12;
 
+Status outOfMemory() { return {Code::Malformed, "the model asks for more memory than there is"}; }
+
 Expected<std::shared_ptr<onnx::ModelProto>> parseModel(std::string_view bytes, const std::string &name) {
   if (bytes.size() > INT_MAX)
     return Status(Code::Malformed,
                   fmt::format("'{}' has {} bytes, ONNX files have at most 2 GiB (weights go to external data)", name,
                               bytes.size()));
-  // Messages nest at most 100 deep, protobuf's default. From an array it also knows where the file ends, and reserves
-  // nothing for a string that claims to be longer.
+  // Messages nest at most 100 deep, protobuf's default. From an array it also knows where the file ends, but inside of a
+  // message that claims to be longer it reserves up to 50 MB for a string that does, too.
   auto model = std::make_shared<onnx::ModelProto>();
-  if (!model->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    return Status(Code::Malformed,
-                  fmt::format("'{}' is not an ONNX model, or is truncated: {} bytes do not parse", name, bytes.size()));
+  try {
+    if (!model->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+      return Status(Code::Malformed, fmt::format("'{}' is not an ONNX model, or is truncated: {} bytes do not parse",
+                                                 name, bytes.size()));
+  } catch (const std::bad_alloc &) {
+    return outOfMemory();
+  }
   if (!model->has_graph() || !model->has_ir_version())
     return Status(Code::Malformed, fmt::format("'{}' is not an ONNX model: it has no {}", name,
                                                model->has_graph() ? "ir_version" : "graph"));
@@ -49,7 +55,7 @@ Expected<OwningOpRef<ModuleOp>> importOnce(MLIRContext &context, std::shared_ptr
   } catch (ImportFailure &failure) {
     return failure.status;
   } catch (const std::bad_alloc &) {
-    return Status(Code::Malformed, "the model asks for more memory than there is");
+    return outOfMemory();
   }
   state.finish();
   report.warnings.insert(report.warnings.end(), files.warnings().begin(), files.warnings().end());
