@@ -26,8 +26,8 @@ Expected<std::shared_ptr<onnx::ModelProto>> parseModel(std::string_view bytes, c
     return Status(Code::Malformed,
                   fmt::format("'{}' has {} bytes, ONNX files have at most 2 GiB (weights go to external data)", name,
                               bytes.size()));
-  // Messages nest at most 100 deep, protobuf's default. From an array it also knows where the file ends, but inside of a
-  // message that claims to be longer it reserves up to 50 MB for a string that does, too.
+  // Messages nest at most 100 deep, protobuf's default. From an array it also knows where the file ends, but inside of
+  // a message that claims to be longer it reserves up to 50 MB for a string that does, too.
   auto model = std::make_shared<onnx::ModelProto>();
   try {
     if (!model->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))

@@ -23,7 +23,8 @@ TEST_F(RefusalsTest, RefusesWhatIsNoModel) {
   EXPECT_EQ(importModel(context, folder + "/missing.onnx", options).status().code(), Code::Io);
 }
 
-/// A file of 14 bytes whose graph claims 500 MB, and a string in it 49 MB: protobuf reserves that much. Found by a fuzzer.
+/// A file of 14 bytes whose graph claims 500 MB, and a string in it 49 MB: protobuf reserves that much. Found by a
+/// fuzzer.
 TEST_F(RefusalsTest, RefusesAClaimForWhichThereIsNoMemory) {
   constexpr std::string_view claim = "\x3a\x80\xca\xb5\xee\x01\xa2\x06\xc0\xdf\xae\x17xx";
   EXPECT_EQ(importModelBytes(context, claim, folder, options).status().code(), Code::Malformed);
