@@ -19,8 +19,6 @@ namespace {
 constexpr int64_t maxIrVersion = 14;
 constexpr int mostAttempts = 12;
 
-Status outOfMemory() { return {Code::Malformed, "the model asks for more memory than there is"}; }
-
 Expected<std::shared_ptr<onnx::ModelProto>> parseModel(std::string_view bytes, const std::string &name) {
   if (bytes.size() > INT_MAX)
     return Status(Code::Malformed,
@@ -34,7 +32,7 @@ Expected<std::shared_ptr<onnx::ModelProto>> parseModel(std::string_view bytes, c
       return Status(Code::Malformed, fmt::format("'{}' is not an ONNX model, or is truncated: {} bytes do not parse",
                                                  name, bytes.size()));
   } catch (const std::bad_alloc &) {
-    return outOfMemory();
+    return Status(Code::Malformed, fmt::format("'{}' asks for more memory than there is", name));
   }
   if (!model->has_graph() || !model->has_ir_version())
     return Status(Code::Malformed, fmt::format("'{}' is not an ONNX model: it has no {}", name,
@@ -55,7 +53,7 @@ Expected<OwningOpRef<ModuleOp>> importOnce(MLIRContext &context, std::shared_ptr
   } catch (ImportFailure &failure) {
     return failure.status;
   } catch (const std::bad_alloc &) {
-    return outOfMemory();
+    return Status(Code::Malformed, "the model asks for more memory than there is");
   }
   state.finish();
   report.warnings.insert(report.warnings.end(), files.warnings().begin(), files.warnings().end());

@@ -90,6 +90,20 @@ TEST_F(HostileFilesTest, BytesThatAreNoModel) {
   EXPECT_GE(tried, 15u);
 }
 
+/// A file of 14 bytes whose graph claims 500 MB, and a string in it 49 MB: protobuf reserves that much. Found by a
+/// fuzzer.
+TEST_F(HostileFilesTest, AClaimForWhichThereIsNoMemory) {
+  write(model, std::string_view("\x3a\x80\xca\xb5\xee\x01\xa2\x06\xc0\xdf\xae\x17xx"));
+  expectRefused("a string that is not there", model);
+  Limits limits;
+  limits.bytes = 20 << 20;
+  Ending ending = runIsolated([&] { return openAndRun(model, {}); }, limits);
+  EXPECT_EQ(objection(ending), "");
+  EXPECT_EQ(ending.status.code(), Code::Malformed) << ending.status.message();
+  EXPECT_NE(ending.status.message().find("model.onnx' asks for more memory than there is"), std::string::npos)
+      << ending.status.message();
+}
+
 TEST_F(HostileFilesTest, ExternalData) {
   write(scratch / "weights", std::string(64, 'w'));
   std::filesystem::create_directory(scratch / "folder");
