@@ -27,7 +27,7 @@ struct CompileOptions {
   bool cubin = false;                                       // NVIDIA code assembled by ptxas instead of PTX
   int codeObjectVersion = 5;                                // of AMD's code: 4, 5 or 6
   unsigned jobs = 1;           // kernels compiled at a time, but for AMD; the artifact does not depend on it
-  bool explainsFusion = false; // also as text
+  bool explainsFusion = false; // CompiledModel::fusionReport is filled
   std::string dumpFolder;      // each stage's IR is written there, if not empty
   std::function<void(std::string_view what)> progress; // called as a stage begins; may be empty
 };

@@ -12,7 +12,8 @@ namespace tilewright {
 /// lacks what the stage gives.
 mlir::LogicalResult verifyStage(mlir::ModuleOp module, Stage stage);
 
-/// The same, and verifies the operations that `stage`, which has just made the module, may have changed.
+/// Verifies what `stage`, which has just been run on the module, may have changed: its operations, and by the rules of
+/// verifyStage.
 mlir::LogicalResult verifyAfter(mlir::ModuleOp module, Stage stage);
 
 } // namespace tilewright
