@@ -37,7 +37,3 @@ bool fusion::isInsideNode(Value value, Operation *user) {
   int64_t node = nodeOf(user);
   return node >= 0 && nodeOf(value.getDefiningOp()) == node;
 }
-
-bool fusion::modeAllows(FusionMode mode, FusionMode from, Value value, Operation *user) {
-  return mode >= from || isInsideNode(value, user);
-}

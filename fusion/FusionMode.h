@@ -45,7 +45,7 @@ llvm::StringRef name(FusionMode mode);
 /// Whether `value` and its `user` are of one ONNX node. Inside of a node every rule applies, whatever the mode.
 bool isInsideNode(mlir::Value value, mlir::Operation *user);
 
-/// Whether a rule that applies from mode `from` on may put `value` and its `user` into one kernel.
-bool modeAllows(FusionMode mode, FusionMode from, mlir::Value value, mlir::Operation *user);
+/// Whether a rule that applies from mode `from` on may put a value and its user into one kernel.
+inline bool modeAllows(FusionMode mode, FusionMode from, bool insideNode) { return mode >= from || insideNode; }
 
 } // namespace tilewright::fusion

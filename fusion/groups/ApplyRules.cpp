@@ -29,7 +29,7 @@ private:
 /// Merges the groups of an edge with one that feeds them, if some of those makes a kernel with both.
 static bool mergeThree(const Rule &rule, GroupGraph &graph, FusionOptions options, const Edge &edge) {
   for (const Edge &feed : rule.feeds(graph, edge)) {
-    if (!modeAllows(options.mode, rule.from, feed.value, feed.user))
+    if (!modeAllows(options.mode, rule.from, isInsideNode(feed.value, feed.user)))
       continue;
     GeometryOrRefusal geometry = checkAttention(options, *feed.producer, *edge.producer, *edge.consumer);
     auto *legal = std::get_if<Geometry>(&geometry);
@@ -71,7 +71,7 @@ static bool applyRule(const Rule &rule, GroupGraph &graph, FusionOptions options
   bool changed = false;
   for (auto [value, user, insideNode] : uses) {
     Edge edge{graph.groupOf(value), graph.groupOf(user), value, user};
-    if (edge.producer == edge.consumer || (options.mode < rule.from && !insideNode) ||
+    if (edge.producer == edge.consumer || !modeAllows(options.mode, rule.from, insideNode) ||
         refused.contains(*edge.producer, *edge.consumer) || !rule.admits(edge))
       continue;
     if (rule.feeds) {

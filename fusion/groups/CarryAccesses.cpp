@@ -45,8 +45,9 @@ static void carry(GroupGraph &graph, FusionMode mode, Operation *op) {
     if (Group *reader = graph.groupOf(use.getOwner()))
       readers[reader].push_back(&use);
   for (auto &[reader, uses] : readers) {
-    if (llvm::none_of(
-            uses, [&](OpOperand *use) { return modeAllows(mode, FusionMode::All, op->getResult(0), use->getOwner()); }))
+    if (llvm::none_of(uses, [&](OpOperand *use) {
+          return modeAllows(mode, FusionMode::All, isInsideNode(op->getResult(0), use->getOwner()));
+        }))
       continue;
     // A copy that only this group reads cannot fail because of other outputs or of paths through other groups.
     bool isLast = llvm::hasNItems(op->use_begin(), op->use_end(), uses.size());

@@ -53,7 +53,6 @@ private:
   const VectorUnit &vectors;
   KernelPlan plan;
   int64_t registerDepth = 0;             // sums return to memory after steps of at most this depth
-  uint32_t combinedAxes = 0;             // bit per axis
   llvm::DenseSet<Value> contracted;      // tiles whose rows a dot sums over
   llvm::DenseSet<Value> buffered;        // so far
   llvm::DenseMap<Value, Buffer> buffers; // of those that nests compute
@@ -99,8 +98,7 @@ Planner::Planner(tile::KernelOp kernel, const VectorUnit &vectors) : kernel(kern
       registerDepth = registers.size() > 2 ? registers[2] : 0;
     }
   }
-  combinedAxes = axesCombinedIn(kernel);
-  plan.clampableAxes = ~(combinedAxes | 1);
+  plan.clampableAxes = ~axesCombinedIn(kernel);
   plan.keys = LiveKeys(kernel);
   kernel.walk([&](tile::DotOp dot) { collectContracted(dot.getRhs(), contracted); });
 }
@@ -326,7 +324,7 @@ void Planner::finish(Nest &nest) {
 /// stores agree, elements beyond are never used.
 tile::StoreOp Planner::storeLimiting(unsigned axis, int64_t size) {
   tile::StoreOp result;
-  if (combinedAxes >> axis & 1)
+  if (!(plan.clampableAxes >> axis & 1))
     return nullptr;
   bool agree = true;
   kernel.walk([&](tile::StoreOp store) {
