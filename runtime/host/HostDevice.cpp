@@ -5,6 +5,7 @@
 #include "runtime/CpuFeatures.h"
 #include "runtime/execute/HostMemory.h"
 #include "runtime/execute/ThreadPool.h"
+#include "runtime/host/CpuTuning.h"
 #include "runtime/plan/KernelAbi.h"
 
 #include <algorithm>
@@ -99,7 +100,8 @@ public:
     auto entry = reinterpret_cast<HostKernel>(const_cast<void *>(args.handle));
     ThreadPool::instance().forRange(programs, [&](int64_t first, int64_t last, int worker) {
       void *workspace = args.workspaceBytes ? workspaces_[static_cast<size_t>(worker)].get() : nullptr;
-      HostKernelArgs kernelArgs = {args.buffers.data(), args.scalars.data(), args.grid.data(), workspace, &errorWord_};
+      HostKernelArgs kernelArgs = {args.buffers.data(), args.scalars.data(), args.grid.data(),
+                                   workspace,           &errorWord_,         fetchAhead_};
       call(entry, kernelArgs, first, last);
     });
     return {};
@@ -136,6 +138,7 @@ private:
   std::vector<std::shared_ptr<void>> workspaces_; // one for each thread of the pool
   uint64_t workspaceBytes_ = 0;
   uint64_t errorWord_ = 0;
+  int64_t fetchAhead_ = weightFetchDistance();
   std::vector<Clock::time_point> marks_;
 };
 

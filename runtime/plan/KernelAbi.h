@@ -38,6 +38,7 @@ struct HostKernelArgs {
   const int64_t *grid; // three extents
   void *workspace;     // scratch memory of this thread: the launch's workspaceBytes, 64-byte aligned, not cleared
   uint64_t *errorWord;
+  int64_t fetchAhead; // how far ahead of its reads, in bytes, a product prefetches its weights; 0: not ahead
 };
 
 using HostKernel = void (*)(const HostKernelArgs *args, int64_t firstProgram, int64_t lastProgram);

@@ -61,6 +61,11 @@ TEST_KERNEL addCounter(const HostKernelArgs *args, int64_t, int64_t) {
     *counter = 0;
 }
 
+/// Writes HostKernelArgs::fetchAhead. Buffer y.
+TEST_KERNEL writeFetchAhead(const HostKernelArgs *args, int64_t, int64_t) {
+  *static_cast<int64_t *>(args->buffers[0]) = args->fetchAhead;
+}
+
 #pragma clang optimize on
 
 extern "C" const std::byte __start_tw_test_kernels[], __stop_tw_test_kernels[];
@@ -77,7 +82,8 @@ CodeObject testKernels() {
   code.symbols = {{"addBias", offset(addBias)},
                   {"gatherChecked", offset(gatherChecked)},
                   {"writeCoordinates", offset(writeCoordinates)},
-                  {"addCounter", offset(addCounter)}};
+                  {"addCounter", offset(addCounter)},
+                  {"writeFetchAhead", offset(writeFetchAhead)}};
   code.bytes = {__start_tw_test_kernels, static_cast<size_t>(__stop_tw_test_kernels - __start_tw_test_kernels)};
   return code;
 }

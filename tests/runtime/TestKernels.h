@@ -19,7 +19,7 @@ namespace tilewright::runtime {
 /// The bytes of all test kernels, with a symbol for each.
 CodeObject testKernels();
 
-/// The same kernels as PTX for sm_80 and later, for blocks of any size.
+/// The same kernels as PTX for sm_80 and later, for blocks of any size; without writeFetchAhead, as every GPU's are.
 CodeObject testKernelsPtx();
 
 /// The same kernels for `device`; for AMD's GPUs from files that the build compiles from TestKernels.ll.

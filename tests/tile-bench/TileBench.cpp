@@ -7,6 +7,7 @@
 #include "backend/host/HostBackend.h"
 
 #include "backend/Dialects.h"
+#include "runtime/host/CpuTuning.h"
 #include "runtime/plan/KernelAbi.h"
 #include "tilegen/tile/TileOps.h"
 
@@ -115,8 +116,9 @@ static void timeKernel(tile::KernelOp kernel, const HostKernelCode &entry, char 
   for (int i = 0; i < 3; ++i)
     programs *= grid[i] = evaluate(kernel.getGrid().getResult(i));
   uint64_t error = 0;
-  HostKernelArgs arguments{buffers.data(), scalars.data(), grid,
-                           randomBytes(entry.workspaceBytes + 64, kernel.getArgumentTypes()[0]), &error};
+  HostKernelArgs arguments{buffers.data(), scalars.data(),
+                           grid,           randomBytes(entry.workspaceBytes + 64, kernel.getArgumentTypes()[0]),
+                           &error,         runtime::weightFetchDistance()};
   auto run = reinterpret_cast<HostKernel>(code + entry.entry);
   double best = 1e9, total = 0;
   for (int i = 0; i < 1000 && total < options.seconds; ++i) {

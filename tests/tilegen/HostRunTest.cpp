@@ -84,7 +84,7 @@ struct HostRunTest : KernelFileTest {
     std::vector<char> workspace(code.workspaceBytes + 64);
     void *aligned = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) / 64 * 64);
     uint64_t error = 0;
-    HostKernelArgs args{buffers.data(), data.symbols.data(), grid.data(), aligned, &error};
+    HostKernelArgs args{buffers.data(), data.symbols.data(), grid.data(), aligned, &error, /*fetchAhead=*/0};
     mapped.entry(code.entry)(&args, 0, grid[0] * grid[1] * grid[2]);
     EXPECT_EQ(error, 0u);
     std::string text;

@@ -8,8 +8,6 @@ using namespace mlir;
 namespace tilewright::host {
 
 static constexpr int64_t lineBytes = 64;
-// Best of 1 to 8 KiB, with 1 to 96 rows, on an Intel Xeon.
-static constexpr int64_t bytesAhead = 2048;
 // Register tiles of rows among which the next panel is divided.
 static constexpr int64_t passes = 8;
 
@@ -55,7 +53,7 @@ llvm::Value *PanelStream::addressAt(Ix k) {
 
 void PanelStream::fetchAhead(Ix k, int64_t count) {
   for (int64_t line = 0; line < count * stepBytes; line += lineBytes)
-    memory.prefetch(addressAt(k), math.constant(bytesAhead + line));
+    memory.prefetch(addressAt(k), math.add(function.fetchAhead(), math.constant(line)));
 }
 
 void PanelStream::fetchNextPanel(Ix k, int64_t count) {

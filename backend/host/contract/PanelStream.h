@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fetches packed weights ahead of their use.
 //
-//   rows 0..5     panel 0, k = 0, 1, 2, ...     from memory; asks for what is read 2 KiB later
+//   rows 0..5     panel 0, k = 0, 1, 2, ...     from memory; asks for what is read a few KiB later
 //   rows 6..11    panel 0                       from the second-level cache; asks for an eighth of panel 1
 //   rows 12..17   panel 0                       for the next eighth
 //   ...
 //   rows 0..5     panel 1                       the more rows, the more of it is there
 //
-// A processor's own streams end at each page of 4 KiB, which a register tile of few rows is through in less time than
-// memory takes to answer. And while other rows are multiplied with what is in the cache, memory would be idle. An
+// How much later is the processor's: an Intel Xeon's own streams end at each page of 4 KiB, which a register tile of few
+// rows is through in less time than memory takes to answer; AMD's Zen is slower for being asked, and passes zero
+// (HostKernelArgs::fetchAhead, runtime/host/CpuTuning.h). And while other rows are multiplied with what is in the cache, memory would be idle. An
 // eighth is as much as there is time for: a line takes the time of two steps of a register tile, and whoever asks for
 // more waits (docs/performance.md, "Weights fetched ahead").
 #pragma once

@@ -49,6 +49,7 @@ void KernelFunction::loadArguments() {
   llvm::Value *bufferTable = field(pointer, arguments, 0), *scalars = field(pointer, arguments, 1);
   workspaceBase = field(pointer, arguments, 3);
   errors = field(pointer, arguments, 4);
+  aheadBytes = math.define(field(ir.getInt64Ty(), arguments, 5), Facts::between(0, std::nullopt), 0);
   for (unsigned i = 0, n = kernel.getNumBuffers(); i < n; ++i)
     buffers.push_back(field(pointer, bufferTable, i));
   for (unsigned i = 0, n = kernel.getNumSymbols(); i < n; ++i) {

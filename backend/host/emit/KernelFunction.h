@@ -48,6 +48,8 @@ public:
   llvm::Value *zeros(int64_t bytes);
   llvm::Value *workspace() const { return workspaceBase; }
   llvm::Value *errorWord() const { return errors; }
+  /// HostKernelArgs::fetchAhead, in bytes.
+  Ix fetchAhead() const { return aheadBytes; }
 
   /// Stack for one value of `type`, which becomes a register.
   llvm::Value *slot(llvm::Type *type);
@@ -65,6 +67,7 @@ private:
   tile::KernelOp kernel;
   llvm::Function *function;
   llvm::Value *arguments = nullptr, *workspaceBase = nullptr, *errors = nullptr;
+  Ix aheadBytes = nullptr;
   llvm::SmallVector<llvm::Value *> buffers;
   llvm::SmallVector<Ix> symbols;
   llvm::SmallVector<Ix, 3> programId;

@@ -58,7 +58,7 @@ uint64_t Runner::run(const std::string &name, std::vector<void *> buffers, std::
   workspace.resize(kernel.workspaceBytes + 64);
   auto aligned = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) / 64 * 64);
   uint64_t errorWord = 0;
-  HostKernelArgs arguments{buffers.data(), scalars.data(), grid.data(), aligned, &errorWord};
+  HostKernelArgs arguments{buffers.data(), scalars.data(), grid.data(), aligned, &errorWord, /*fetchAhead=*/4096};
   auto entry = reinterpret_cast<HostKernel>(static_cast<char *>(code) + kernel.entry);
   // Two calls, as two threads would make: any split of the grid must do.
   int64_t programs = grid[0] * grid[1] * grid[2], half = programs / 2;

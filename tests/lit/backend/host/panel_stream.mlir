@@ -1,13 +1,15 @@
-// Packed weights are fetched ahead: the register tile that reads a panel first asks for each line of a later k, those of other rows for one line
-// of the next panel at each k. Where one register tile has all rows, or there is one panel, there is less to ask for.
+// Packed weights are fetched ahead: the register tile that reads a panel first asks for each line as far ahead as its caller says
+// (HostKernelArgs::fetchAhead), those of other rows for one line of the next panel at each k. Where one register tile has all rows, or there is
+// one panel, there is less to ask for.
 // RUN: tilewright-opt %s --pass-pipeline="builtin.module(tilewright-schedule-select{target=x86-64-v4},tilewright-tile-emit{target=x86-64-v4})" -o %t.mlir
 // RUN: tilewright-opt %t.mlir --tilewright-code-print=target=x86-64-v4 -o /dev/null | FileCheck %s
 
 // CHECK-LABEL: many_rows:
-// CHECK: prefetcht1 2048(
-// CHECK-NEXT: prefetcht1 2112(
-// CHECK-NEXT: prefetcht1 2176(
-// CHECK-NEXT: prefetcht1 2240(
+// CHECK: movq 40(%rdi), %[[AHEAD:[a-z0-9]+]]
+// CHECK: prefetcht1 (%[[AHEAD]],%[[K:[a-z0-9]+]])
+// CHECK-NEXT: prefetcht1 64(%[[AHEAD]],%[[K]])
+// CHECK-NEXT: prefetcht1 128(%[[AHEAD]],%[[K]])
+// CHECK-NEXT: prefetcht1 192(%[[AHEAD]],%[[K]])
 // CHECK: vfmadd
 // CHECK: prefetcht1
 // CHECK-NOT: prefetcht1
