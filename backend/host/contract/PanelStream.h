@@ -7,11 +7,11 @@
 //   ...
 //   rows 0..5     panel 1                       the more rows, the more of it is there
 //
-// How much later is the processor's: an Intel Xeon's own streams end at each page of 4 KiB, which a register tile of few
-// rows is through in less time than memory takes to answer; AMD's Zen is slower for being asked, and passes zero
-// (HostKernelArgs::fetchAhead, runtime/host/CpuTuning.h). And while other rows are multiplied with what is in the cache, memory would be idle. An
-// eighth is as much as there is time for: a line takes the time of two steps of a register tile, and whoever asks for
-// more waits (docs/performance.md, "Weights fetched ahead").
+// How far ahead pays is a fact of the processor, so the caller says it (HostKernelArgs::fetchAhead). The streams of an
+// Intel Xeon end at each page of 4 KiB, which a register tile of few rows is through in less time than memory takes to
+// answer; a Zen 4 streams better by itself, and gets 0. While other rows are multiplied with what is in the cache,
+// memory would be idle. An eighth of a panel is as much as there is time for: a line takes the time of two steps of a
+// register tile, and whoever asks for more waits (docs/performance.md, "Weights fetched ahead").
 #pragma once
 
 #include "backend/host/emit/Memory.h"
