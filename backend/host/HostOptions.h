@@ -40,6 +40,7 @@ struct VectorUnit {
 
   explicit VectorUnit(const HostOptions &options)
       : wide(options.vectorBits / 8), narrow(options.vectorBits / 32), masks(options.vectorBits >= 512) {}
+  unsigned registers() const { return masks ? 32 : 16; }
 };
 
 } // namespace host

@@ -24,7 +24,8 @@ PanelStream::PanelStream(Memory &memory, KernelFunction &function, tile::DotOp o
   int64_t together = position.rows.size();
   if (type.getDimSize(type.getRank() - 2) <= together)
     return;
-  isFirst = math.less(position.rows.front(), math.constant(together));
+  // The last register tile may have a row more than the others, so `together` may be the row at which it starts.
+  isFirst = math.less(position.rows.front(), math.constant(std::max<int64_t>(1, together - 1)));
   pass = math.mod(math.floorDiv(position.rows.front(), math.constant(together)), math.constant(passes));
   findNextPanel();
 }

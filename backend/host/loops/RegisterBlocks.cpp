@@ -68,18 +68,39 @@ void RegisterBlocks::emitImageRows(const OpenNest &nest, const Strip &strip, con
   });
 }
 
-/// As many whole register tiles as there are; what is left, in one that is a row less or of half as many rows, so that
-/// it reads the columns once and computes few rows that are not there.
+/// Whether the registers hold the sums of a row more, and the right side's columns.
+bool RegisterBlocks::fitsOneMore(const Strip &strip, int64_t count) const {
+  int64_t vectors = llvm::divideCeil(strip.width, function.vectors.narrow);
+  return !usesMatrixUnit && (count + 2) * vectors <= function.vectors.registers();
+}
+
+/// As many whole register tiles as there are, then what is left. Of that, a single row is computed with the last whole
+/// tile: by itself it would read all of the columns again.
 void RegisterBlocks::emitRowRange(const OpenNest &nest, const Strip &strip, Ix from, Ix to, int64_t count) {
   if (count == 1)
     return math.loop(from, to, 1, [&](Ix row) { emitWhole(nest, strip, row, 1); });
-  int64_t half = (count + 1) / 2;
-  Ix end = math.add(from, math.roundDown(math.sub(to, from), count));
+  Ix rows = math.sub(to, from), end = math.add(from, math.roundDown(rows, count));
+  if (!fitsOneMore(strip, count)) {
+    math.loop(from, end, count, [&](Ix row) { emitWhole(nest, strip, row, count); });
+    return emitRest(nest, strip, end, to, count);
+  }
+  Ix over = math.mod(rows, math.constant(count));
+  llvm::Value *isOne = math.both(math.less(math.constant(0), over), math.less(over, math.constant(2))),
+              *hasTaller = math.both(isOne, math.less(math.constant(count), rows));
+  end = math.sub(end, math.choose(hasTaller, math.constant(count), math.constant(0)));
   math.loop(from, end, count, [&](Ix row) { emitWhole(nest, strip, row, count); });
-  auto rest = [&](int64_t rows) { math.loop(end, to, rows, [&](Ix row) { emitRagged(nest, strip, row, rows, to); }); };
+  math.when(hasTaller, [&] { emitWhole(nest, strip, end, count + 1); });
+  math.when(math.negate(hasTaller), [&] { emitRest(nest, strip, end, to, count); });
+}
+
+/// Fewer rows than `count`, in a register tile that is a row less or of half as many rows, so that it reads the columns
+/// once and computes few rows that are not there.
+void RegisterBlocks::emitRest(const OpenNest &nest, const Strip &strip, Ix from, Ix to, int64_t count) {
+  int64_t half = (count + 1) / 2;
+  auto rest = [&](int64_t rows) { math.loop(from, to, rows, [&](Ix row) { emitRagged(nest, strip, row, rows, to); }); };
   if (half == count - 1)
     return rest(half);
-  llvm::Value *isLong = math.less(math.constant(half), math.sub(to, end));
+  llvm::Value *isLong = math.less(math.constant(half), math.sub(to, from));
   math.when(isLong, [&] { rest(count - 1); });
   math.when(math.negate(isLong), [&] { rest(half); });
 }

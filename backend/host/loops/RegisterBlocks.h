@@ -3,7 +3,7 @@
 // each.
 //
 //   rows known:        first | whole ... whole | last                     for columns by 64
-//   rows not known:    whole ... whole | halves
+//   rows not known:    whole ... whole | halves, or the last whole one has the row that is left over too
 //   of an image whose size is not known (InteriorRows.h):   border rows | whole ... whole | halves | border rows
 #pragma once
 
@@ -17,7 +17,8 @@ public:
   RegisterBlocks(KernelFunction &function, TileMemory &memory, TileValues &values, Addresses &addresses,
                  NestRows &nestRows, const KernelPlan &plan)
       : function(function), memory(memory), values(values), addresses(addresses), nestRows(nestRows),
-        registerRows(plan.dots.registerRows), registerColumns(plan.registerColumns), math(function.math) {}
+        registerRows(plan.dots.registerRows), registerColumns(plan.registerColumns), usesMatrixUnit(plan.dots.matrix),
+        math(function.math) {}
 
   /// All register tiles of a nest whose outer loops are open.
   void emit(const OpenNest &nest);
@@ -32,6 +33,8 @@ private:
   void emitKnownRows(const OpenNest &nest, const Strip &strip, int64_t rows, int64_t count);
   void emitImageRows(const OpenNest &nest, const Strip &strip, const InteriorRows &interior, int64_t count);
   void emitRowRange(const OpenNest &nest, const Strip &strip, Ix from, Ix to, int64_t count);
+  void emitRest(const OpenNest &nest, const Strip &strip, Ix from, Ix to, int64_t count);
+  bool fitsOneMore(const Strip &strip, int64_t count) const;
   void emitWhole(const OpenNest &nest, const Strip &strip, Ix row, int64_t count);
   void emitRagged(const OpenNest &nest, const Strip &strip, Ix row, int64_t count, Ix end);
   void emitTile(const OpenNest &nest, const Strip &strip, llvm::ArrayRef<Ix> rows, Ix rowEnd);
@@ -42,6 +45,7 @@ private:
   Addresses &addresses;
   NestRows &nestRows;
   unsigned registerRows, registerColumns;
+  bool usesMatrixUnit;
   IndexMath &math;
 };
 
