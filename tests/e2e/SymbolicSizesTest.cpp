@@ -366,24 +366,25 @@ std::vector<SymbolicCase> nothing() {
   return list;
 }
 
-/// Register tiles cover any number of rows, and a program has 96: what is left over is computed in a lower one or with
-/// the last whole one.
-SymbolicCase anyNumberOfRows() {
-  SymbolicCase product{"AnyNumberOfRows", TinyModel(), {}};
-  for (int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 19, 95, 96, 97, 103, 193})
-    product.runs.push_back({{rows, 12}});
-  TinyModel &m = product.model.input("x", {"n", 12}).output("stored").output("y");
-  std::vector<float> weights(12 * 72);
+/// Register tiles cover any number of rows, and a program has 96: what is left over is computed in a lower one or,
+/// where weights are large, with the last whole one.
+SymbolicCase anyNumberOfRows(const std::string &name, int64_t depth, int64_t columns) {
+  SymbolicCase product{name, TinyModel(), {}};
+  for (int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 19, 95, 96, 97, 103})
+    product.runs.push_back({{rows, depth}});
+  TinyModel &m = product.model.input("x", {"n", static_cast<int>(depth)}).output("stored").output("y");
+  std::vector<float> weights(depth * columns);
   for (size_t i = 0; i < weights.size(); ++i)
     weights[i] = static_cast<float>(i * 7 % 23) / 16 - 0.5f;
-  m.floats("w", {12, 72}, weights);
+  m.floats("w", {depth, columns}, weights);
   m.node("MatMul", {"x", "w"}, {"stored"});
   m.node("Neg", {"x"}, {"minus"}), m.node("MatMul", {"minus", "w"}, {"product"}), m.node("Tanh", {"product"}, {"y"});
   return product;
 }
 
 std::vector<SymbolicCase> cases() {
-  std::vector<SymbolicCase> list{grid(), anyNumberOfRows()};
+  std::vector<SymbolicCase> list{grid(), anyNumberOfRows("RowsOfSmallWeights", 12, 72),
+                                 anyNumberOfRows("RowsOfLargeWeights", 256, 1032)};
   for (auto part : {windows(), paddings(), bytes(), untried(), slices(), reshapes(), broadcasts(), others(), nothing()})
     std::ranges::move(part, std::back_inserter(list));
   return list;

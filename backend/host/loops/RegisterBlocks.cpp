@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/host/loops/RegisterBlocks.h"
 
+#include "backend/host/plan/DotOperands.h"
+
 using namespace mlir;
 
 namespace tilewright::host {
+
+// Bytes of weights that a core's own caches do not keep from one product to the next.
+static constexpr int64_t farWeights = int64_t(1) << 20;
 
 /// Whole register tiles first, then narrower ones for what is left of the columns.
 void RegisterBlocks::emit(const OpenNest &nest) {
@@ -68,19 +73,23 @@ void RegisterBlocks::emitImageRows(const OpenNest &nest, const Strip &strip, con
   });
 }
 
-/// Whether the registers hold the sums of a row more, and the right side's columns.
-bool RegisterBlocks::fitsOneMore(const Strip &strip, int64_t count) const {
+/// Whether a row that is left over is computed with the last whole register tile: if by itself it would fetch weights
+/// again that no near cache holds, and if the registers hold its sums too. That is one loop more in the code.
+bool RegisterBlocks::takesOneMore(const OpenNest &nest, const Strip &strip, int64_t count) const {
   int64_t vectors = llvm::divideCeil(strip.width, function.vectors.narrow);
-  return !usesMatrixUnit && (count + 2) * vectors <= function.vectors.registers();
+  bool fits = !usesMatrixUnit && (count + 2) * vectors <= function.vectors.registers();
+  return fits && llvm::any_of(nest.plan->registerBlocked, [](Value value) {
+           auto dot = value.getDefiningOp<tile::DotOp>();
+           return dot && bytesOfPanels(dot) >= farWeights;
+         });
 }
 
-/// As many whole register tiles as there are, then what is left. Of that, a single row is computed with the last whole
-/// tile: by itself it would read all of the columns again.
+/// As many whole register tiles as there are, then what is left.
 void RegisterBlocks::emitRowRange(const OpenNest &nest, const Strip &strip, Ix from, Ix to, int64_t count) {
   if (count == 1)
     return math.loop(from, to, 1, [&](Ix row) { emitWhole(nest, strip, row, 1); });
   Ix rows = math.sub(to, from), end = math.add(from, math.roundDown(rows, count));
-  if (!fitsOneMore(strip, count)) {
+  if (!takesOneMore(nest, strip, count)) {
     math.loop(from, end, count, [&](Ix row) { emitWhole(nest, strip, row, count); });
     return emitRest(nest, strip, end, to, count);
   }

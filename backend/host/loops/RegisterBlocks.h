@@ -3,7 +3,7 @@
 // each.
 //
 //   rows known:        first | whole ... whole | last                     for columns by 64
-//   rows not known:    whole ... whole | halves, or the last whole one has the row that is left over too
+//   rows not known:    whole ... whole | halves, of large weights, the last whole one takes a left over row too
 //   of an image whose size is not known (InteriorRows.h):   border rows | whole ... whole | halves | border rows
 #pragma once
 
@@ -34,7 +34,7 @@ private:
   void emitImageRows(const OpenNest &nest, const Strip &strip, const InteriorRows &interior, int64_t count);
   void emitRowRange(const OpenNest &nest, const Strip &strip, Ix from, Ix to, int64_t count);
   void emitRest(const OpenNest &nest, const Strip &strip, Ix from, Ix to, int64_t count);
-  bool fitsOneMore(const Strip &strip, int64_t count) const;
+  bool takesOneMore(const OpenNest &nest, const Strip &strip, int64_t count) const;
   void emitWhole(const OpenNest &nest, const Strip &strip, Ix row, int64_t count);
   void emitRagged(const OpenNest &nest, const Strip &strip, Ix row, int64_t count, Ix end);
   void emitTile(const OpenNest &nest, const Strip &strip, llvm::ArrayRef<Ix> rows, Ix rowEnd);

@@ -43,6 +43,16 @@ int64_t panelColumns(tile::LoadOp load) {
   return cast<AffineConstantExpr>(sizes[sizes.size() - (isPackedByFours(load) ? 2 : 1)]).getValue();
 }
 
+int64_t bytesOfPanels(tile::DotOp dot) {
+  auto load = dot.getRhs().getDefiningOp<tile::LoadOp>();
+  if (!load || !isPacked(load))
+    return 0;
+  int64_t bits = load.getResult().getType().getElementTypeBitWidth();
+  for (AffineExpr size : load.getBuffer().getType().getSizes().getResults())
+    bits *= cast<AffineConstantExpr>(size).getValue();
+  return bits / 8;
+}
+
 bool multipliesOnMatrixUnit(tile::DotOp dot) {
   if (!multipliesPackedBytes(dot))
     return false;
