@@ -3,7 +3,8 @@
 // each.
 //
 //   rows known:        first | whole ... whole | last                     for columns by 64
-//   rows not known:    whole ... whole | halves, of large weights, the last whole one takes a left over row too
+//   rows not known:    whole ... whole | halves; of large weights, a single row that is left over goes with
+//                                         the last whole one
 //   of an image whose size is not known (InteriorRows.h):   border rows | whole ... whole | halves | border rows
 #pragma once
 

@@ -48,8 +48,10 @@ int64_t bytesOfPanels(tile::DotOp dot) {
   if (!load || !isPacked(load))
     return 0;
   int64_t bits = load.getResult().getType().getElementTypeBitWidth();
-  for (AffineExpr size : load.getBuffer().getType().getSizes().getResults())
-    bits *= cast<AffineConstantExpr>(size).getValue();
+  for (AffineExpr size : load.getBuffer().getType().getSizes().getResults()) {
+    auto constant = dyn_cast<AffineConstantExpr>(size);
+    bits *= constant ? constant.getValue() : 0;
+  }
   return bits / 8;
 }
 

@@ -24,7 +24,7 @@ bool multipliesPackedBytes(tile::DotOp dot);
 /// Columns of a panel of `load`, the right side of a dot, which is packed.
 int64_t panelColumns(tile::LoadOp load);
 
-/// The size of the right side of `dot`, if it is a constant stored in panels; else 0.
+/// The size of the right side of `dot`, if it is a constant stored in panels, of known sizes; else 0.
 int64_t bytesOfPanels(tile::DotOp dot);
 
 /// Whether the matrix unit takes `dot`: bytes, packed to the right, of a known and even depth.
