@@ -186,7 +186,7 @@ TEST(Artifact, MissingFileIsAnInputOutputError) {
 
 TEST(ArtifactWriter, WritesWhatItSerializesAndLeavesNothingElse) {
   test::ScratchFolder scratch;
-  std::filesystem::path folder = scratch.folder();
+  const std::filesystem::path &folder = scratch.folder();
   ASSERT_TRUE(writeArtifact(SampleContents().contents, folder / "model.tw").ok());
   EXPECT_TRUE(Artifact::open(folder / "model.tw").ok());
   std::ifstream stream(folder / "model.tw", std::ios::binary);
