@@ -106,6 +106,8 @@ private:
   bool isWindow(graph::ReduceOp op) const;
   std::optional<Reason> beginSoftmax(graph::ReduceOp op);
   std::optional<Reason> endSoftmax(graph::ContractOp op);
+  bool isPair(graph::ContractOp op) const;
+  bool isRead(Value operand) const;
   bool differsByRow(int64_t dim, ArrayRef<Step> steps) const;
   std::optional<Refusal> checkSoftmax();
   std::optional<Refusal> checkOutputs();
@@ -117,6 +119,7 @@ private:
   }
 
   Geometry geometry;
+  llvm::SmallPtrSet<Operation *, 16> members;
   graph::ContractOp mix;               // an attention's second contraction
   Type full, row, result;              // home sizes of the spaces
   SmallVector<Step> softmaxSteps;      // from the scores to where an attention's softmax reads them
@@ -204,7 +207,7 @@ bool Analysis::isWindow(graph::ReduceOp op) const {
 
 std::optional<Reason> Analysis::visitReduce(graph::ReduceOp op) {
   if (geometry.kind == RootKind::Matmul)
-    return beginSoftmax(op);
+    return geometry.pair ? Reason::ReductionOfContraction : beginSoftmax(op);
   Place place = placeOf(op.getInput());
   if (mix)
     return Reason::ReductionOfContraction;
@@ -311,9 +314,53 @@ std::optional<Reason> Analysis::endSoftmax(graph::ContractOp op) {
   return std::nullopt;
 }
 
+/// Whether two values are the same one, or read from it by equal accesses.
+static bool areEqual(Value a, Value b) {
+  if (a == b)
+    return true;
+  auto first = a.getDefiningOp<graph::AccessOpInterface>(), second = b.getDefiningOp<graph::AccessOpInterface>();
+  return first && second && a.getType() == b.getType() && first->getName() == second->getName() &&
+         first->getName().compareOpProperties(first->getPropertiesStorage(), second->getPropertiesStorage()) &&
+         llvm::equal(first->getOperands(), second->getOperands(), areEqual);
+}
+
+/// Whether an operand is in memory, and not computed by the kernel.
+bool Analysis::isRead(Value operand) const {
+  while (auto access = operand.getDefiningOp<graph::AccessOpInterface>())
+    operand = access.getData();
+  return !operand.getDefiningOp() || !members.contains(operand.getDefiningOp()) ||
+         isConstantLike(operand.getDefiningOp());
+}
+
+/// Whether the result's last loop that is not of both operands is one of the right side: its columns.
+static bool hasColumnsOnTheRight(graph::ContractOp op) {
+  for (AffineExpr expr : llvm::reverse(op.getMap(2).getResults())) {
+    unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    if (op.getMap(0).isFunctionOfDim(loop) != op.getMap(1).isFunctionOfDim(loop))
+      return op.getMap(1).isFunctionOfDim(loop);
+  }
+  return false;
+}
+
+/// Whether a contraction shares its left side and its loops with the root, so that one loop sums both. What the right
+/// sides are computed from would need registers for two.
+bool Analysis::isPair(graph::ContractOp op) const {
+  auto first = dyn_cast<graph::ContractOp>(geometry.root);
+  return first && !geometry.pair && areEqual(first.getLhs(), op.getLhs()) && first.getType() == op.getType() &&
+         first.getRhs().getType() == op.getRhs().getType() &&
+         first->getName().compareOpProperties(first->getPropertiesStorage(), op->getPropertiesStorage()) &&
+         placeOf(op.getLhs()).space == Space::Free && hasColumnsOnTheRight(op) && isRead(first.getRhs()) &&
+         isRead(op.getRhs());
+}
+
 std::optional<Reason> Analysis::visitContract(graph::ContractOp op) {
   if (geometry.kind == RootKind::Attention)
     return endSoftmax(op);
+  if (geometry.kind == RootKind::Matmul && isPair(op)) {
+    geometry.pair = op;
+    places[op.getResult()] = Place{Space::Result, {}};
+    return std::nullopt;
+  }
   if (geometry.root)
     return geometry.kind == RootKind::Matmul ? Reason::SecondContraction : Reason::SecondReduction;
   geometry.root = op;
@@ -383,7 +430,7 @@ std::optional<Refusal> Analysis::checkOutputs() {
 }
 
 GeometryOrRefusal Analysis::run(ArrayRef<Operation *> ops) {
-  llvm::SmallPtrSet<Operation *, 16> members(ops.begin(), ops.end());
+  members.insert_range(ops);
   for (Operation *op : ops) {
     if (isa<graph::WindowOp>(op) || (isWindowed(op->getOperands()) && !isa<graph::ReduceOp, graph::ContractOp>(op)))
       windowed.insert_range(op->getResults());

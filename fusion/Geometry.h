@@ -15,6 +15,9 @@
 //
 // An attention has two contractions (Attention.h). Once a row of the first one's results is reduced, these are Full;
 // the second contraction sums over the reduced loop, and its results are at Result again.
+//
+// A contraction may have a second one beside it, of the same left side over the same loops (a pair, as gate and up of
+// an MLP): both results are at Result.
 #pragma once
 
 #include "fusion/Reason.h"
@@ -33,6 +36,7 @@ using graph::RootKind;
 struct Geometry {
   RootKind kind = RootKind::Pointwise;
   mlir::Operation *root = nullptr;        // the first contraction or reduction; null for pointwise
+  mlir::Operation *pair = nullptr;        // the second contraction of a pair
   llvm::SmallVector<mlir::Value> outputs; // values used outside the set, in program order
 };
 

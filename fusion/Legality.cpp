@@ -15,6 +15,8 @@ static GeometryOrRefusal checkOperations(ArrayRef<Operation *> ops, Machine mach
   GeometryOrRefusal geometry = analyze(ops);
   if (std::holds_alternative<Refusal>(geometry))
     return geometry;
+  if (Operation *pair = std::get<Geometry>(geometry).pair; pair && machine == Machine::Cpu)
+    return Refusal{Reason::Target, pair};
   if (std::optional<Refusal> refusal = tooManyTiles(ops, std::get<Geometry>(geometry)))
     return *refusal;
   if (std::optional<Refusal> refusal = repeatedWork(ops, std::get<Geometry>(geometry), machine))

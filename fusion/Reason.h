@@ -52,7 +52,7 @@ inline constexpr ReasonText reasonTexts[] = {
     {Reason::OtherMode, "mode", "the fusion mode keeps them apart"},
     {Reason::DataDependent, "data-dependent", "one of them runs on the host, outside any kernel"},
     {Reason::SecondContraction, "second-contraction",
-     "a kernel holds one contraction (two around a softmax), and this would be one more"},
+     "a kernel holds one contraction (two around a softmax, or of one left side), and this would be one more"},
     {Reason::SecondReduction, "contraction-of-reduction",
      "a contraction would wait for a whole reduction of its operand"},
     {Reason::ReductionOfContraction, "reduction-of-contraction",

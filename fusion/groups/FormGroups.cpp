@@ -44,6 +44,7 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionR
   applyRules(Round::Epilogues, graph, options);
   carryAccesses(graph, mode, Carry::Transposes);
   applyRules(Round::All, graph, options);
+  applyRules(Round::Pairs, graph, options);
   joinSiblings(graph, mode);
   releaseViews(graph);
 

@@ -12,12 +12,13 @@ bool reductionPrologue(const Edge &edge);
 bool pointwiseChain(const Edge &edge);
 bool contractPrologue(const Edge &edge);
 bool attentionChain(const Edge &edge);
+bool contractPair(const Edge &edge);
 llvm::SmallVector<Edge> scoresOf(const GroupGraph &graph, const Edge &edge);
 
 /// Epilogues come first, because they consume a value in registers, while a prologue may be computed more than once.
 /// Then the pointwise work that no root took forms kernels of its own, and only after that prologues of contractions
 /// are considered. An attention is made of whole groups. The rules are applied in this order until none of them applies
-/// any more.
+/// any more. Pairs come last: an attention may take either of the two.
 static constexpr Rule rules[] = {
     {"contract-epilogue", Round::Epilogues, FusionMode::Epilogue, contractEpilogue},
     {"reduction-epilogue", Round::Epilogues, FusionMode::Epilogue, reductionEpilogue},
@@ -26,10 +27,11 @@ static constexpr Rule rules[] = {
     {"pointwise-chain", Round::All, FusionMode::All, pointwiseChain},
     {"contract-prologue", Round::All, FusionMode::All, contractPrologue},
     {"attention-chain", Round::All, FusionMode::All, attentionChain, scoresOf},
+    {"contract-pair", Round::Pairs, FusionMode::All, contractPair},
 };
 
 llvm::ArrayRef<Rule> ruleTable() { return rules; }
 
-const Rule &attentionRule() { return std::end(rules)[-1]; }
+const Rule &attentionRule() { return *llvm::find_if(rules, [](const Rule &rule) { return rule.feeds != nullptr; }); }
 
 } // namespace tilewright::fusion

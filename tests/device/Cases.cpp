@@ -107,7 +107,7 @@ double roundoff(DType type) {
 std::vector<DeviceCase> deviceCases() {
   std::vector<DeviceCase> cases;
   for (auto *add : {addPointwiseCases, addRowCases, addProductCases, addGemvCases, addWindowCases, addGatherCases,
-                    addAttentionCases, addSharedSumCases, addStoredWeightCases})
+                    addAttentionCases, addSharedSumCases, addStoredWeightCases, addPairedProductCases})
     add(cases);
   return cases;
 }

@@ -59,6 +59,7 @@ void addGatherCases(std::vector<DeviceCase> &cases);
 void addAttentionCases(std::vector<DeviceCase> &cases);
 void addSharedSumCases(std::vector<DeviceCase> &cases);
 void addStoredWeightCases(std::vector<DeviceCase> &cases);
+void addPairedProductCases(std::vector<DeviceCase> &cases);
 
 /// "f16" and the like: how tile text spells a type.
 std::string typeText(DType type);

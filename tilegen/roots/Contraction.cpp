@@ -13,8 +13,9 @@ Value ContractionOperands::materialize(Value operand, ArrayRef<AffineExpr> coord
   return values.materializeMasked(operand, {{Exprs(coordinates), {}}, {}}, dims, masked, zero);
 }
 
-LogicalResult ContractionOperands::storeOutputs(Value sum, const Frame &dims) {
-  values.resolve(contract.getResult(), sum);
+LogicalResult ContractionOperands::storeOutputs(ValueRange sums, const Frame &dims) {
+  for (auto [op, sum] : llvm::zip_equal(space.loopOps, sums))
+    values.resolve(op->getResult(0), sum);
   for (unsigned i = 0; i < space.outputs.size(); ++i)
     if (failed(values.store(i, dims)))
       return failure();

@@ -7,7 +7,7 @@
 
 namespace tilewright::tilegen {
 
-/// The two operands of a kernel's contraction, as tiles. `rows` is the operand whose rows the loops call rows: the
+/// The operands of a kernel's contraction, or of a pair of them, as tiles. `rows` is the operand whose rows the loops call rows: the
 /// contraction's own order may be the other one.
 class ContractionOperands {
 public:
@@ -25,12 +25,12 @@ public:
   }
   /// The right side is read from panels of `width` columns from now on.
   void readPanels(int64_t width) { values.readPanels(makePanelForms(space, width)); }
-  mlir::Value rhs(const Frame &dims, llvm::ArrayRef<unsigned> masked) {
-    return materialize(space.rhs, space.rhsCoordinates, dims, masked);
+  mlir::Value rhs(const Frame &dims, llvm::ArrayRef<unsigned> masked, bool isPaired = false) {
+    return materialize(isPaired ? space.pairedRhs : space.rhs, space.rhsCoordinates, dims, masked);
   }
 
-  /// Stores every output, now that the contraction's result is `sum`.
-  mlir::LogicalResult storeOutputs(mlir::Value sum, const Frame &dims);
+  /// Stores every output, now that the contractions' results are `sums`.
+  mlir::LogicalResult storeOutputs(mlir::ValueRange sums, const Frame &dims);
 
 private:
   bool isUnsigned(mlir::Value operand) const {

@@ -51,6 +51,9 @@ struct RoleTile {
 constexpr RoleTile roleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.99, 1}, {{128, 192, 8}, 0.95, 1},
                                   {{128, 128, 4}, 0.95, 2}, {{64, 192, 4}, 0.78, 2},  {{64, 128, 4}, 0.68, 1},
                                   {{128, 64, 4}, 0.66, 1},  {{64, 64, 4}, 0.49, 1}};
+/// Those that a pair of contractions halves, so that each has columns of an instruction: not measured by itself.
+constexpr RoleTile pairedRoleTiles[] = {
+    {{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.99, 1}, {{128, 128, 4}, 0.95, 2}, {{64, 128, 4}, 0.68, 1}};
 /// The same for singles on matrix units, measured beside the rate of three products of tf32.
 constexpr RoleTile singleRoleTiles[] = {
     {{128, 128, 8}, 0.66, 1}, {{64, 128, 4}, 0.54, 1}, {{128, 64, 8}, 0.48, 1}, {{64, 64, 4}, 0.38, 1}};
@@ -59,6 +62,8 @@ constexpr int64_t rowsOfOrder = 8;        // tiles that programs go down before 
 constexpr int64_t bytesOfRings = 1 << 10; // of shared memory, at most
 constexpr MatmulTile warpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 4, 2}, {128, 64, 4, 2}, {64, 64, 4, 2}};
 constexpr MatmulTile warpgroupTilesThroughRegisters[] = {{128, 128, 4, 2}, {64, 64, 4, 2}};
+constexpr MatmulTile pairedWarpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 4, 2}};
+constexpr MatmulTile pairedWarpgroupTilesThroughRegisters[] = {{128, 128, 4, 2}};
 constexpr MatmulTile halfTiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {64, 64, 4},
                                     {32, 64, 4},   {16, 64, 4},  {16, 32, 2}};
 /// Products of singles on matrix units, whose operands are split in registers. Sizes that are not known take so many
@@ -252,8 +257,18 @@ static bool hasWarpgroups(const KernelSpace &space, const TargetDesc &target) {
   });
 }
 
+/// A pair of singles has none: what splits singles takes one sum (tilegen/place/roles/RolePlan.cpp).
 static ArrayRef<RoleTile> roleTilesOf(const KernelSpace &space) {
-  return elementOf(space).isF32() ? ArrayRef(singleRoleTiles) : ArrayRef(roleTiles);
+  bool areSingles = elementOf(space).isF32();
+  if (space.pairedRhs)
+    return areSingles ? ArrayRef<RoleTile>() : ArrayRef(pairedRoleTiles);
+  return areSingles ? ArrayRef(singleRoleTiles) : ArrayRef(roleTiles);
+}
+
+static ArrayRef<MatmulTile> warpgroupTilesOf(const KernelSpace &space, bool areCopied) {
+  if (space.pairedRhs)
+    return areCopied ? ArrayRef(pairedWarpgroupTiles) : ArrayRef(pairedWarpgroupTilesThroughRegisters);
+  return areCopied ? ArrayRef(warpgroupTiles) : ArrayRef(warpgroupTilesThroughRegisters);
 }
 
 /// Is this operand of a contraction read as it is in memory? Then a copy engine can bring it, if memory is aligned.
@@ -333,8 +348,8 @@ static std::optional<WarpgroupSteps> warpgroupSteps(const KernelSpace &space, co
   int64_t steps = padded / depthOfWarpgroups;
   for (unsigned loop : ArrayRef(reduced).drop_back())
     steps *= space.expectedSize(loop);
-  bool areBoxes =
-      isCopied && target.bulkCopies && reduced.size() == 1 && isReadPlainly(space.lhs) && isReadPlainly(space.rhs);
+  bool areBoxes = isCopied && target.bulkCopies && reduced.size() == 1 && isReadPlainly(space.lhs) &&
+                  isReadPlainly(space.rhs) && (!space.pairedRhs || isReadPlainly(space.pairedRhs));
   return WarpgroupSteps{depthOfWarpgroups, steps, isCopied, areBoxes};
 }
 
@@ -347,7 +362,7 @@ static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const War
   bool hasRows = constantOf(space.loops()[space.loopsOfKind(LoopKind::Row).back()].size).has_value();
   if (elementOf(space).isF32() || (!steps.areCopied && !hasRows))
     return {};
-  ArrayRef<MatmulTile> tiles = steps.areCopied ? ArrayRef(warpgroupTiles) : ArrayRef(warpgroupTilesThroughRegisters);
+  ArrayRef<MatmulTile> tiles = warpgroupTilesOf(space, steps.areCopied);
   // The largest tile has no second block that loads while it stores.
   if (steps.areCopied && steps.steps < stepsOfLargestTile)
     tiles = tiles.drop_front();
@@ -463,14 +478,36 @@ static tile::ScheduleAttr scheduleComputed(const KernelSpace &space, const Targe
                                      schedule.getOrder(), parts, parts == 1 || areSizesKnown(space) ? 0 : blocks);
 }
 
+/// A pair of contractions is scheduled as one of both's columns side by side, and its tiles have half of them for each.
+static KernelSpace asOne(const KernelSpace &space) {
+  KernelSpace wide = space;
+  AffineExpr &columns = wide.nest.loops[wide.loopsOfKind(LoopKind::Column).back()].size;
+  columns = columns * 2;
+  return wide;
+}
+
+static tile::ScheduleAttr withColumns(tile::ScheduleAttr schedule, int64_t columns) {
+  SmallVector<int64_t> tile(schedule.getTile());
+  tile.back() = columns;
+  return tile::ScheduleAttr::ofBlock(schedule.getContext(), schedule.getRoot(), tile, schedule.getReduce(),
+                                     schedule.getWarps(), schedule.getStages(), schedule.getGroups(),
+                                     schedule.getOrder(), schedule.getParts(), schedule.getMostTiles());
+}
+
 std::optional<double> blocks::estimateContraction(const KernelSpace &space, tile::ScheduleAttr schedule,
                                                   const TargetDesc &target) {
+  if (space.pairedRhs)
+    schedule = withColumns(schedule, 2 * schedule.getTile().back());
   if (isComputedFromConstants(space)) // its bytes are others than its elements'
     return std::nullopt;
-  return estimateSeconds(space, target, {schedule, efficiencyOf(space, schedule)});
+  return estimateSeconds(space.pairedRhs ? asOne(space) : space, target, {schedule, efficiencyOf(space, schedule)});
 }
 
 tile::ScheduleAttr blocks::scheduleContraction(const KernelSpace &space, const TargetDesc &target) {
+  if (space.pairedRhs) {
+    tile::ScheduleAttr schedule = scheduleMatmul(asOne(space), target);
+    return withColumns(schedule, schedule.getTile().back() / 2);
+  }
   if (tile::ScheduleAttr computed = scheduleComputed(space, target))
     return computed;
   tile::ScheduleAttr gemv = scheduleGemv(space, target);

@@ -12,6 +12,8 @@
 #include "tilegen/space/Followers.h"
 #include "tilegen/space/KernelSpace.h"
 
+#include "fusion/Geometry.h"
+
 #include "frontend/graph/Sizes.h"
 
 using namespace mlir;
@@ -29,8 +31,8 @@ namespace {
 
 class ContractionBuilder {
 public:
-  ContractionBuilder(graph::KernelOp kernel, graph::ContractOp contract)
-      : kernel(kernel), contract(contract), returned(cast<graph::ReturnOp>(kernel.getBody().front().getTerminator())),
+  ContractionBuilder(graph::KernelOp kernel, graph::ContractOp contract, graph::ContractOp pair)
+      : kernel(kernel), contract(contract), pair(pair), returned(cast<graph::ReturnOp>(kernel.getBody().front().getTerminator())),
         space(nestOf(kernel, {})) {}
 
   FailureOr<KernelSpace> build(graph::RootKind as);
@@ -45,7 +47,7 @@ private:
   void addMissingLoops();
 
   graph::KernelOp kernel;
-  graph::ContractOp contract;
+  graph::ContractOp contract, pair; // null: there is no second one
   graph::ReturnOp returned;
   KernelSpace space;
   SmallVector<AffineExpr> loopOf; // the contraction's loops as loops of the space
@@ -107,6 +109,8 @@ Exprs ContractionBuilder::coordinatesOf(unsigned map) {
 /// The outputs' coordinates: where the contraction's result at the current point ends up.
 LogicalResult ContractionBuilder::placeOutputs() {
   Followers followers(space.nest, contract.getResult(), coordinatesOf(2));
+  if (pair)
+    followers.set(pair.getResult(), coordinatesOf(2));
   for (Operation &op : kernel.getBody().front().without_terminator())
     if (failed(followers.visit(&op)))
       return op.emitOpError(
@@ -126,12 +130,14 @@ LogicalResult ContractionBuilder::collectAccesses() {
   AccessWalk walk(nest.loops.size(), nest.accesses);
   LogicalResult status = success();
   auto second = [&](Operation *op, const Coordinates &) {
-    if (op != contract.getOperation())
+    if (op != contract && op != pair)
       status =
           op->emitOpError("expected no reduction beside a contraction because the kernel's root is the contraction");
   };
   walk.walk(contract.getLhs(), {coordinatesOf(0), {}}, second);
   walk.walk(contract.getRhs(), {coordinatesOf(1), {}}, second);
+  if (pair)
+    walk.walk(pair.getRhs(), {coordinatesOf(1), {}}, second);
   IndexAlgebra facts = nest.algebra();
   for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
     walk.walk(value, {nest.tracked[i], {}}, second);
@@ -204,6 +210,11 @@ FailureOr<KernelSpace> ContractionBuilder::build(graph::RootKind as) {
   space.loopOpResults = {tracked.pop_back_val()};
   space.outputs = tracked;
   space.loopOps = {contract};
+  if (pair) {
+    space.loopOps.push_back(pair);
+    space.loopOpResults.push_back(space.loopOpResults.front());
+    space.pairedRhs = pair.getRhs();
+  }
   space.lhs = swapped ? contract.getRhs() : contract.getLhs();
   space.rhs = swapped ? contract.getLhs() : contract.getRhs();
   space.buffers = space.nest.groupBufferDims(kernel.getNumArguments() + returned.getNumOperands());
@@ -234,10 +245,16 @@ bool KernelSpace::rowsRunAlongReduction() const {
 FailureOr<KernelSpace> analyzeContraction(graph::KernelOp kernel, std::optional<graph::RootKind> as) {
   SmallVector<graph::ContractOp> contracts;
   kernel.walk([&](graph::ContractOp op) { contracts.push_back(op); });
-  if (contracts.size() != 1)
-    return kernel.emitOpError() << "expected one contraction because the kernel's root is one, got "
+  if (contracts.empty() || contracts.size() > 2)
+    return kernel.emitOpError() << "expected one contraction or a pair because the kernel's root is one, got "
                                 << contracts.size();
-  return ContractionBuilder(kernel, contracts.front()).build(as.value_or(graph::RootKind::Matmul));
+  if (contracts.size() == 1)
+    return ContractionBuilder(kernel, contracts.front(), {}).build(as.value_or(graph::RootKind::Matmul));
+  if (as == graph::RootKind::Gemv)
+    return kernel.emitOpError("expected a schedule of root matmul because its contractions are a pair");
+  if (FailureOr<fusion::Geometry> geometry = fusion::analyze(kernel); failed(geometry) || !geometry->pair)
+    return failure(failed(geometry) || contracts[1].emitOpError("expected the second contraction of a pair"));
+  return ContractionBuilder(kernel, contracts[0], contracts[1]).build(graph::RootKind::Matmul);
 }
 
 } // namespace tilewright::tilegen
