@@ -113,11 +113,20 @@ static FusionReport::Names nodeNames(ModuleOp module, ArrayRef<int64_t> nodes) {
   return llvm::map_to_vector<1>(nodes, [&](int64_t node) { return nodeName(module, node); });
 }
 
+/// Whether all products of a decision ended up in one kernel.
+static bool isPair(const GroupGraph &graph, const Join &join) {
+  return llvm::any_of(graph.inOrder(), [&](Group *group) {
+    SmallVector<int64_t> nodes = group->nodes();
+    return group->geometry.pair && llvm::all_of(join.nodes, [&](int64_t node) { return is_contained(nodes, node); });
+  });
+}
+
 UnnamedReport fusion::explainFusion(const GroupGraph &graph, FusionOptions options, ArrayRef<Join> joins,
                                     ModuleOp module) {
   UnnamedReport unnamed{{options.mode, {}, {}, {}}, {}};
   for (const Join &join : joins)
-    unnamed.report.joins.push_back({nodeNames(module, join.nodes), join.verdict});
+    if (!isPair(graph, join))
+      unnamed.report.joins.push_back({nodeNames(module, join.nodes), join.verdict});
   llvm::DenseMap<Group *, size_t> index;
   for (Group *group : graph.inOrder()) {
     if (group->isView())

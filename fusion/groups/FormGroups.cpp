@@ -11,6 +11,7 @@
 #include "fusion/groups/JoinSiblings.h"
 #include "fusion/groups/OutlineGroups.h"
 #include "fusion/groups/ReleaseViews.h"
+#include "fusion/groups/ShareLeftSides.h"
 #include "fusion/products/JoinProducts.h"
 
 #include "frontend/normalize/Patterns.h"
@@ -45,6 +46,7 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionR
   carryAccesses(graph, mode, Carry::Transposes);
   applyRules(Round::All, graph, options);
   applyRules(Round::Pairs, graph, options);
+  shareLeftSides(graph);
   joinSiblings(graph, mode);
   releaseViews(graph);
 

@@ -161,6 +161,16 @@ Operation *GroupGraph::copyFor(Operation *op, ArrayRef<OpOperand *> uses) {
   return copy;
 }
 
+void GroupGraph::eraseUnused(Operation *op) {
+  Group &group = *groupOf(op);
+  llvm::erase(group.ops, op);
+  group.work -= elementWork(op);
+  ++group.version;
+  owners.erase(op);
+  lateSizes.drop(op);
+  op->erase();
+}
+
 void GroupGraph::dropCopy(Operation *copy, Operation *original) {
   copy->replaceAllUsesWith(original);
   Group &group = *groupOf(copy);

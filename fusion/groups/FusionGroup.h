@@ -64,6 +64,8 @@ public:
   void merge(Group &into, Group &from, Geometry geometry);
   /// Copies `op`, the only operation of its group, for some of its uses. The copy becomes a group of its own.
   mlir::Operation *copyFor(mlir::Operation *op, llvm::ArrayRef<mlir::OpOperand *> uses);
+  /// Erases an operation of a larger group that nothing reads any more.
+  void eraseUnused(mlir::Operation *op);
   /// Reverts copyFor.
   void dropCopy(mlir::Operation *copy, mlir::Operation *original);
   /// Moves `op` out of its group into one of its own, and updates the outputs of the rest. False if the rest cannot be

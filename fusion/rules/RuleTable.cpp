@@ -32,6 +32,8 @@ static constexpr Rule rules[] = {
 
 llvm::ArrayRef<Rule> ruleTable() { return rules; }
 
-const Rule &attentionRule() { return *llvm::find_if(rules, [](const Rule &rule) { return rule.feeds != nullptr; }); }
+const Rule &attentionRule() {
+  return *llvm::find_if(rules, [](const Rule &rule) { return rule.feeds != nullptr; });
+}
 
 } // namespace tilewright::fusion

@@ -12,11 +12,11 @@ struct PairedProduct {
   DType type;
   int64_t m, n, k, bm, bn, bk, warps, stages;
   const char *edge;
-  int64_t groups = 0;              // copies by warps of their own
-  int64_t parts = 1;               // programs that share the sums of a tile
-  bool areTransposed = false;      // the right sides are n x k
-  bool areConstant = false;        // no kernel writes the right sides
-  bool rowsAreOfRunTime = false;   // m is known only at run time
+  int64_t groups = 0;            // copies by warps of their own
+  int64_t parts = 1;             // programs that share the sums of a tile
+  bool areTransposed = false;    // the right sides are n x k
+  bool areConstant = false;      // no kernel writes the right sides
+  bool rowsAreOfRunTime = false; // m is known only at run time
 };
 
 constexpr PairedProduct products[] = {
@@ -82,8 +82,8 @@ std::string kernelText(const PairedProduct &p, int64_t columns, int64_t rows) {
   auto tile = [](int64_t first, int64_t second, const std::string &type) {
     return fmt::format("tensor<{}x{}x{}>", first, second, type);
   };
-  std::string grid = p.rowsAreOfRunTime ? fmt::format("(s0 ceildiv {}) * {}", p.bm, columns)
-                                        : std::to_string(columns * rows);
+  std::string grid =
+      p.rowsAreOfRunTime ? fmt::format("(s0 ceildiv {}) * {}", p.bm, columns) : std::to_string(columns * rows);
   return fmt::format(
       fmt::runtime(kernel), fmt::arg("a", buffer(fmt::format("{}, {}", m, p.k))),
       fmt::arg("b", buffer(p.areTransposed ? fmt::format("{}, {}", p.n, p.k) : fmt::format("{}, {}", p.k, p.n))),
@@ -100,11 +100,11 @@ std::string kernelText(const PairedProduct &p, int64_t columns, int64_t rows) {
 }
 
 DeviceCase pairedProduct(const PairedProduct &p) {
-  DeviceCase c{.name = fmt::format("paired_{}_{}x{}x{}_{}x{}x{}{}{}{}{}{}", typeText(p.type), p.m, p.n, p.k, p.bm,
-                                   p.bn, p.bk, p.areTransposed ? "_bt" : "", p.areConstant ? "_constant" : "",
-                                   p.rowsAreOfRunTime ? "_sized" : "",
-                                   p.groups ? fmt::format("_groups{}", p.groups) : "",
-                                   p.parts > 1 ? fmt::format("_parts{}", p.parts) : ""),
+  DeviceCase c{.name =
+                   fmt::format("paired_{}_{}x{}x{}_{}x{}x{}{}{}{}{}{}", typeText(p.type), p.m, p.n, p.k, p.bm, p.bn,
+                               p.bk, p.areTransposed ? "_bt" : "", p.areConstant ? "_constant" : "",
+                               p.rowsAreOfRunTime ? "_sized" : "", p.groups ? fmt::format("_groups{}", p.groups) : "",
+                               p.parts > 1 ? fmt::format("_parts{}", p.parts) : ""),
                .family = "paired products",
                .layout = p.areTransposed ? "NT" : "NN",
                .edge = p.edge,

@@ -10,6 +10,8 @@
 //   sharing       for each round of blocks: the counter, and the parts' way through the second-level cache
 #include "tilegen/schedule/SharedSums.h"
 
+#include "tilegen/schedule/ContractionTiles.h"
+
 #include "tilegen/tile/MatmulPrecision.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -141,14 +143,6 @@ static double estimate(const Sizes &sizes, const ContractionSchedule &candidate,
   return std::max({multiplying, streaming, memory}) + waiting + roundsOfSharing * sharing;
 }
 
-static tile::ScheduleAttr withParts(const Sizes &sizes, tile::ScheduleAttr schedule, int64_t parts) {
-  auto [rows, columns] = tileOf(schedule);
-  return tile::ScheduleAttr::ofBlock(schedule.getContext(), schedule.getRoot(), schedule.getTile(),
-                                     schedule.getReduce(), schedule.getWarps(), schedule.getStages(),
-                                     schedule.getGroups(), schedule.getOrder(), parts,
-                                     sizes.areKnown ? 0 : tilesOf(sizes, rows, columns));
-}
-
 std::optional<double> estimateSeconds(const KernelSpace &space, const TargetDesc &target,
                                       const ContractionSchedule &candidate) {
   std::optional<Sizes> sizes = sizesOf(space, target);
@@ -184,7 +178,7 @@ tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target,
       if (other.schedule.getGroups() && steps % parts)
         continue;
       if (double time = estimate(*sizes, other, parts, target); time < least)
-        best = isShared ? withParts(*sizes, other.schedule, parts) : other.schedule, least = time;
+        best = isShared ? withParts(space, other.schedule, parts, tiles) : other.schedule, least = time;
     }
   }
   return best;

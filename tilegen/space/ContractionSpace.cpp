@@ -32,8 +32,8 @@ namespace {
 class ContractionBuilder {
 public:
   ContractionBuilder(graph::KernelOp kernel, graph::ContractOp contract, graph::ContractOp pair)
-      : kernel(kernel), contract(contract), pair(pair), returned(cast<graph::ReturnOp>(kernel.getBody().front().getTerminator())),
-        space(nestOf(kernel, {})) {}
+      : kernel(kernel), contract(contract), pair(pair),
+        returned(cast<graph::ReturnOp>(kernel.getBody().front().getTerminator())), space(nestOf(kernel, {})) {}
 
   FailureOr<KernelSpace> build(graph::RootKind as);
 
@@ -252,8 +252,11 @@ FailureOr<KernelSpace> analyzeContraction(graph::KernelOp kernel, std::optional<
     return ContractionBuilder(kernel, contracts.front(), {}).build(as.value_or(graph::RootKind::Matmul));
   if (as == graph::RootKind::Gemv)
     return kernel.emitOpError("expected a schedule of root matmul because its contractions are a pair");
-  if (FailureOr<fusion::Geometry> geometry = fusion::analyze(kernel); failed(geometry) || !geometry->pair)
-    return failure(failed(geometry) || contracts[1].emitOpError("expected the second contraction of a pair"));
+  FailureOr<fusion::Geometry> geometry = fusion::analyze(kernel);
+  if (failed(geometry))
+    return failure();
+  if (!geometry->pair)
+    return contracts[1].emitOpError("expected a contraction of the same left side as the other one's");
   return ContractionBuilder(kernel, contracts[0], contracts[1]).build(graph::RootKind::Matmul);
 }
 

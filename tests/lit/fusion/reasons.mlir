@@ -2,7 +2,7 @@
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all explain=text' -o /dev/null | FileCheck %s
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=epilogue explain=json' -o /dev/null | FileCheck %s --check-prefix=JSON
 
-// CHECK: first is not fused with second because a kernel holds one contraction (two around a softmax), and this would be one more
+// CHECK: first is not fused with second because a kernel holds one contraction (two around a softmax, or of one left side), and this would be one more
 // JSON: "reason": "second-contraction"
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules of contractions for targets whose programs are blocks of threads.
+#include "tilegen/roots/Panels.h"
+#include "tilegen/schedule/FewRows.h"
+#include "tilegen/schedule/Schedules.h"
+#include "tilegen/schedule/SharedSums.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using tilewright::graph::RootKind;
+
+namespace tilewright::tilegen {
+namespace {
+
+constexpr int64_t bytesOfStage = 20 << 10; // of both operands: four stages fit every device, and small tiles step deep
+constexpr int64_t bytesOfWarpgroups = 128; // along k of a step where warps issue an instruction together: 64 halves
+constexpr int64_t stepsOfLargestTile = 12; // at least
+constexpr int64_t largestTileOfUnknown = 24 << 10; // elements, 128x192: sizes that are not known take registers
+constexpr int64_t mostStages = 12;
+
+/// With copies by warps of their own: how well a tile uses the matrix units beside the largest, measured on an H200
+/// (docs/performance.md), and the groups that multiply, of `warps` each.
+struct RoleTile {
+  MatmulTile tile;
+  double efficiency;
+  int64_t groups;
+};
+constexpr RoleTile roleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.99, 1}, {{128, 192, 8}, 0.95, 1},
+                                  {{128, 128, 4}, 0.95, 2}, {{64, 192, 4}, 0.78, 2},  {{64, 128, 4}, 0.68, 1},
+                                  {{128, 64, 4}, 0.66, 1},  {{64, 64, 4}, 0.49, 1}};
+/// Those that a pair of contractions halves, so that each has columns of an instruction: not measured by itself.
+constexpr RoleTile pairedRoleTiles[] = {
+    {{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.99, 1}, {{128, 128, 4}, 0.95, 2}, {{64, 128, 4}, 0.68, 1}};
+/// The same for singles on matrix units, measured beside the rate of three products of tf32.
+constexpr RoleTile singleRoleTiles[] = {
+    {{128, 128, 8}, 0.66, 1}, {{64, 128, 4}, 0.54, 1}, {{128, 64, 8}, 0.48, 1}, {{64, 64, 4}, 0.38, 1}};
+constexpr int64_t roomsOfSingles = 2;     // of the left side, for its lower parts (tilegen/place/roles/MultiplyLoop.h)
+constexpr int64_t rowsOfOrder = 8;        // tiles that programs go down before the next column
+constexpr int64_t bytesOfRings = 1 << 10; // of shared memory, at most
+
+/// Tiles of a contraction from large to small: the first that fits and fills the device. Measured on an H200
+/// (docs/performance.md): with matrix instructions that a warp issues by itself 128x128 beats 128x256, and below that
+/// narrow rows with deep steps beat square tiles. Those that four warps issue together want larger tiles, and are worth
+/// it if no more than half of the device lies idle; where operands cannot be copied 16 bytes at a time but pass through
+/// registers, fewer threads are better.
+constexpr MatmulTile warpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 4, 2}, {128, 64, 4, 2}, {64, 64, 4, 2}};
+constexpr MatmulTile warpgroupTilesThroughRegisters[] = {{128, 128, 4, 2}, {64, 64, 4, 2}};
+constexpr MatmulTile pairedWarpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 4, 2}};
+constexpr MatmulTile pairedWarpgroupTilesThroughRegisters[] = {{128, 128, 4, 2}};
+constexpr MatmulTile halfTiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {64, 64, 4},
+                                    {32, 64, 4},   {16, 64, 4},  {16, 32, 2}};
+/// Of both products of a pair: each has half of the columns, of which short pieces are read slowly (FewRows.cpp).
+constexpr MatmulTile pairedHalfTiles[] = {{128, 128, 4}, {64, 128, 4}, {32, 128, 4}, {16, 128, 4}};
+/// Products of singles on matrix units, whose operands are split in registers. Sizes that are not known take so many
+/// registers that these tiles would spill.
+constexpr MatmulTile tf32Tiles[] = {{64, 128, 4}, {64, 64, 4}, {32, 64, 4}, {32, 32, 2}, {16, 64, 2}, {16, 32, 1}};
+constexpr int64_t bytesOfWideStage = 24 << 10; // of 64x128 in steps of 32, which spill two words on sm_80
+constexpr MatmulTile floatTiles[] = {{128, 128, 8}, {128, 64, 4}, {64, 64, 4}, {32, 64, 4},
+                                     {32, 32, 2},   {16, 64, 2},  {16, 32, 1}};
+
+} // namespace
+
+/// The first tile that is no larger than the product and makes `wanted` blocks; if none makes as many, the last that is
+/// no larger.
+static const MatmulTile *chooseTile(const KernelSpace &space, ArrayRef<MatmulTile> tiles, int64_t wanted,
+                                    const TargetDesc &target) {
+  auto sizeOf = [&](LoopKind kind) { return space.expectedSize(space.loopsOfKind(kind).back()); };
+  int64_t rows = sizeOf(LoopKind::Row), columns = sizeOf(LoopKind::Column);
+  const MatmulTile *chosen = nullptr;
+  for (const MatmulTile &tile : tiles) {
+    bool tooLarge = tile.rows > std::max<int64_t>(16, powerAbove(rows)) ||
+                    tile.columns > std::max<int64_t>(32, powerAbove(columns));
+    if (tooLarge || tile.warps * target.warpWidth > target.maxThreads)
+      continue;
+    if (!chosen || blocksOf(space, *chosen) < wanted)
+      chosen = &tile;
+  }
+  return chosen;
+}
+
+/// Does the target have an instruction for these elements that four warps issue together? That for singles reads only
+/// what runs along the sum, and is for roles alone.
+static bool hasWarpgroups(const KernelSpace &space, const TargetDesc &target) {
+  Type element = elementOf(space);
+  return llvm::any_of(target.matrix, [&](const MatrixInstruction &instruction) {
+    return instruction.warps == 4 &&
+           ((instruction.type == MatrixType::F16 && element.isF16()) ||
+            (instruction.type == MatrixType::BF16 && element.isBF16()) ||
+            (instruction.type == MatrixType::I8 && element.isInteger(8)) ||
+            (instruction.type == MatrixType::TF32 && multipliesTf32(space, target) && space.rowsRunAlongReduction()));
+  });
+}
+
+/// A pair of singles has none: what splits singles takes one sum (tilegen/place/roles/RolePlan.cpp).
+static ArrayRef<RoleTile> roleTilesOf(const KernelSpace &space) {
+  bool areSingles = elementOf(space).isF32();
+  if (space.pairedRhs)
+    return areSingles ? ArrayRef<RoleTile>() : ArrayRef(pairedRoleTiles);
+  return areSingles ? ArrayRef(singleRoleTiles) : ArrayRef(roleTiles);
+}
+
+static ArrayRef<MatmulTile> warpgroupTilesOf(const KernelSpace &space, bool areCopied) {
+  if (space.pairedRhs)
+    return areCopied ? ArrayRef(pairedWarpgroupTiles) : ArrayRef(pairedWarpgroupTilesThroughRegisters);
+  return areCopied ? ArrayRef(warpgroupTiles) : ArrayRef(warpgroupTilesThroughRegisters);
+}
+
+/// Shared memory through which the copy engine stores results: for each warp 16 rows of 128 bytes
+/// (tilegen/place/roles/StageStores.cpp).
+static int64_t bytesOfResults(const KernelSpace &space, const RoleTile &row, const TargetDesc &target) {
+  constexpr int64_t bytesOfWarp = 2048;
+  int64_t rounds = llvm::divideCeil(blocksOf(space, row.tile), target.units), from = target.roles.bulkStoresFrom;
+  return from && rounds >= from ? row.tile.warps * row.groups * bytesOfWarp : 0;
+}
+
+/// A second group has work only in blocks that take several tiles.
+static tile::ScheduleAttr makeRoles(const KernelSpace &space, const RoleTile &row, int64_t step, int64_t steps,
+                                    const TargetDesc &target) {
+  int64_t groups = blocksOf(space, row.tile) > target.units ? row.groups : 1,
+          stageBytes = (row.tile.rows + row.tile.columns) * bytesOfWarpgroups,
+          beside = elementOf(space).isF32() ? roomsOfSingles * row.tile.rows * bytesOfWarpgroups
+                                            : bytesOfResults(space, row, target),
+          room = (target.sharedBytes - bytesOfRings - beside) / stageBytes,
+          stages = std::clamp<int64_t>(room, 1, std::min(mostStages, std::max<int64_t>(steps, 2)));
+  return makeMatmul(space, row.tile, step, stages, groups, rowsOfOrder);
+}
+
+/// Products in blocks whose copies are started by warps of their own: the tile whose blocks are estimated to be done
+/// first. Blocks take their tiles in rounds.
+static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, int64_t steps,
+                                        const TargetDesc &target) {
+  auto timeOf = [&](const RoleTile &row) {
+    auto rounds = static_cast<double>(llvm::divideCeil(blocksOf(space, row.tile), target.units));
+    return rounds * static_cast<double>(row.tile.rows * row.tile.columns) / row.efficiency;
+  };
+  bool areKnown = areSizesKnown(space);
+  const RoleTile *found = nullptr;
+  for (const RoleTile &row : roleTilesOf(space))
+    if ((areKnown || row.tile.rows * row.tile.columns <= largestTileOfUnknown) &&
+        (!found || timeOf(row) < timeOf(*found)))
+      found = &row;
+  if (!found || blocksOf(space, found->tile) < target.units / 2)
+    return {};
+  return makeRoles(space, *found, step, steps, target);
+}
+
+namespace {
+/// How warps that issue an instruction together would go through the reduced loops.
+struct WarpgroupSteps {
+  int64_t depth, steps;     // of a step along k, and of all reduced loops
+  bool areCopied, areBoxes; // are operands copied 16 bytes at a time; as boxes, by a copy engine?
+};
+} // namespace
+
+/// Null where steps would be more than a quarter padding.
+static std::optional<WarpgroupSteps> warpgroupSteps(const KernelSpace &space, const TargetDesc &target) {
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
+  std::optional<int64_t> columns = sizeOf(LoopKind::Column), depth = sizeOf(LoopKind::Reduction);
+  int64_t bytes = elementOf(space).getIntOrFloatBitWidth() / 8, depthOfWarpgroups = bytesOfWarpgroups / bytes;
+  int64_t padded = llvm::alignTo(space.expectedSize(reduced.back()), depthOfWarpgroups);
+  if (padded - depth.value_or(padded) > padded / 4)
+    return {};
+  int64_t elementsOfCopy = 16 / bytes;
+  bool isCopied = columns && depth && *columns % elementsOfCopy == 0 && *depth % elementsOfCopy == 0;
+  if (bytes == 1) // whose rows run along k in shared memory, whatever they do outside
+    isCopied = depth && *depth % elementsOfCopy == 0 && !space.columnsAreContiguous();
+  int64_t steps = padded / depthOfWarpgroups;
+  for (unsigned loop : ArrayRef(reduced).drop_back())
+    steps *= space.expectedSize(loop);
+  bool areBoxes = isCopied && target.bulkCopies && reduced.size() == 1 && isReadPlainly(space.lhs) &&
+                  isReadPlainly(space.rhs) && (!space.pairedRhs || isReadPlainly(space.pairedRhs));
+  return WarpgroupSteps{depthOfWarpgroups, steps, isCopied, areBoxes};
+}
+
+/// Products for warps that issue an instruction together. Null where too few blocks are left.
+static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const WarpgroupSteps &steps,
+                                             const TargetDesc &target) {
+  if (steps.areBoxes)
+    return scheduleRoles(space, steps.depth, steps.steps, target);
+  // What gathers a first convolution's few channels has no registers for masks of rows that are not known.
+  bool hasRows = constantOf(space.loops()[space.loopsOfKind(LoopKind::Row).back()].size).has_value();
+  if (elementOf(space).isF32() || (!steps.areCopied && !hasRows))
+    return {};
+  ArrayRef<MatmulTile> tiles = warpgroupTilesOf(space, steps.areCopied);
+  // The largest tile has no second block that loads while it stores.
+  if (steps.areCopied && steps.steps < stepsOfLargestTile)
+    tiles = tiles.drop_front();
+  const MatmulTile *tile = chooseTile(space, tiles, target.units / 2, target);
+  if (!tile || blocksOf(space, *tile) < target.units / 2)
+    return {};
+  int64_t stageBytes = (tile->rows + tile->columns) * bytesOfWarpgroups;
+  int64_t sharedBy = blocksOf(space, *tile) > target.units ? tile->blocksOfUnit : 1;
+  int64_t stages =
+      std::clamp<int64_t>(target.sharedBytes / sharedBy / stageBytes, 1, std::min(mostStages, steps.steps + 1));
+  return makeMatmul(space, *tile, steps.depth, stages);
+}
+
+/// Products of a tile for warps that issue instructions by themselves, or multiply and add.
+static tile::ScheduleAttr scheduleWarps(const KernelSpace &space, const MatmulTile &tile, const TargetDesc &target) {
+  Type element = elementOf(space);
+  int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
+  bool half = bytes <= 2, onMatrixUnits = half || multipliesTf32(space, target);
+  // Without matrix instructions deep steps cost more registers than they hide latency (docs/performance.md). Singles
+  // are split in registers: steps of 64 spill a word, and so do those of 32 where one warp holds the whole tile, or
+  // where sizes that are not known take registers. On sm_90a those of a plain product leave enough, a window's do not.
+  bool hasRegisters = areSizesKnown(space) || (target.bulkCopies && space.loopsOfKind(LoopKind::Reduction).size() == 1);
+  int64_t step = half ? 128 : onMatrixUnits && tile.warps > 1 && hasRegisters ? 32 : 16;
+  int64_t depth = space.expectedSize(space.loopsOfKind(LoopKind::Reduction).back());
+  int64_t deepest = std::max<int64_t>(16, powerAbove(depth)),
+          mostBytes = !half && tile.rows < tile.columns && target.bulkCopies ? bytesOfWideStage : bytesOfStage;
+  while (step > 16 && (step > deepest || (tile.rows + tile.columns) * step * bytes > mostBytes))
+    step /= 2;
+  int64_t stageBytes = (tile.rows + tile.columns) * step * bytes;
+  return makeMatmul(space, tile, step,
+                    target.asyncCopies ? std::clamp<int64_t>(target.sharedBytes / stageBytes, 1, 4) : 1);
+}
+
+/// How much of the matrix units' rate a tile reaches without warps that copy.
+constexpr double efficiencyOfWarps = 0.4;
+
+static double efficiencyOf(const KernelSpace &space, tile::ScheduleAttr schedule) {
+  for (const RoleTile &row : roleTilesOf(space))
+    if (schedule.getGroups() && schedule.getTile().take_back(2) == ArrayRef({row.tile.rows, row.tile.columns}))
+      return row.efficiency;
+  return efficiencyOfWarps;
+}
+
+/// More stages where no multiprocessor has a second block to load for it, in halves on sm_90a, where that was measured:
+/// a row times 2048x5632 in 13.4 us instead of 14.8.
+static tile::ScheduleAttr deepened(const KernelSpace &space, tile::ScheduleAttr schedule, const TargetDesc &target) {
+  constexpr int64_t stagesOfOneBlock = 6;
+  int64_t rows = schedule.getTile().drop_back().back(), columns = schedule.getTile().back(),
+          step = schedule.getReduce().back();
+  bool isHalf = elementOf(space).getIntOrFloatBitWidth() == 16;
+  if (schedule.getGroups() || schedule.getParts() > 1 || schedule.getStages() < 2 || !isHalf || !target.bulkCopies ||
+      !areSizesKnown(space) || blocksOf(space, {rows, columns, schedule.getWarps()}) > target.units)
+    return schedule;
+  int64_t steps = llvm::divideCeil(space.expectedSize(space.loopsOfKind(LoopKind::Reduction).back()), step),
+          room = target.sharedBytes / ((rows + columns) * step * 2);
+  int64_t stages = std::min({stagesOfOneBlock, room, steps});
+  return stages <= schedule.getStages()
+             ? schedule
+             : makeMatmul(space, {rows, columns, schedule.getWarps()}, step, stages, 0, schedule.getOrder());
+}
+
+static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
+  Type element = elementOf(space);
+  std::optional<WarpgroupSteps> steps; // the copy engine does not bring a single row as rows of a tile
+  if (hasWarpgroups(space, target) && space.mostOf(space.loopsOfKind(LoopKind::Row).back()) != 1)
+    steps = warpgroupSteps(space, target);
+  bool areKnown = areSizesKnown(space);
+  ArrayRef<MatmulTile> tiles = floatTiles;
+  int64_t wanted = target.units;
+  if (element.getIntOrFloatBitWidth() <= 16 && space.pairedRhs)
+    tiles = pairedHalfTiles, wanted = target.units / 3;
+  else if (element.getIntOrFloatBitWidth() <= 16)
+    tiles = halfTiles;
+  else if (areKnown && multipliesTf32(space, target))
+    tiles = tf32Tiles;
+  const MatmulTile *tile = chooseTile(space, tiles, wanted, target);
+  tile::ScheduleAttr chosen = steps ? scheduleWarpgroups(space, *steps, target) : tile::ScheduleAttr();
+  if (!chosen)
+    chosen = scheduleWarps(space, tile ? *tile : tiles.back(), target);
+  SmallVector<ContractionSchedule> others;
+  auto add = [&](tile::ScheduleAttr schedule) { others.push_back({schedule, efficiencyOf(space, schedule)}); };
+  for (const MatmulTile &row : tiles)
+    if (chooseTile(space, row, 1, target))
+      add(scheduleWarps(space, row, target));
+  for (const RoleTile &row : roleTilesOf(space))
+    if (steps && steps->areBoxes)
+      add(makeRoles(space, row, steps->depth, steps->steps, target));
+  return deepened(space, shareSums(space, target, {chosen, efficiencyOf(space, chosen)}, others), target);
+}
+
+/// A pair of contractions is scheduled as one of both's columns side by side, and its tiles have half of them for each.
+static KernelSpace asOne(const KernelSpace &space) {
+  KernelSpace wide = space;
+  AffineExpr &columns = wide.nest.loops[wide.loopsOfKind(LoopKind::Column).back()].size;
+  columns = columns * 2;
+  return wide;
+}
+
+std::optional<double> blocks::estimateContraction(const KernelSpace &space, tile::ScheduleAttr schedule,
+                                                  const TargetDesc &target) {
+  if (space.pairedRhs)
+    schedule = withColumns(schedule, 2 * schedule.getTile().back());
+  if (isComputedFromConstants(space)) // its bytes are others than its elements'
+    return std::nullopt;
+  return estimateSeconds(space.pairedRhs ? asOne(space) : space, target, {schedule, efficiencyOf(space, schedule)});
+}
+
+tile::ScheduleAttr blocks::scheduleContraction(const KernelSpace &space, const TargetDesc &target) {
+  if (tile::ScheduleAttr streamed = scheduleStreamed(space, target))
+    return streamed;
+  if (space.pairedRhs) {
+    tile::ScheduleAttr schedule = scheduleMatmul(asOne(space), target);
+    return withColumns(schedule, schedule.getTile().back() / 2);
+  }
+  if (tile::ScheduleAttr computed = scheduleComputed(space, target))
+    return computed;
+  tile::ScheduleAttr gemv = scheduleGemv(space, target);
+  if (!gemv)
+    return scheduleMatmul(space, target);
+  bool isHalf = elementOf(space).getIntOrFloatBitWidth() <= 16, isSingle = multipliesTf32(space, target);
+  // Columns that are rows of memory are read in long runs as it is.
+  if (!space.columnsAreContiguous() || target.matrix.empty() || !(isHalf || isSingle))
+    return gemv;
+  SmallVector<ContractionSchedule> others;
+  for (const MatmulTile &row : isHalf ? ArrayRef(halfTiles) : ArrayRef(tf32Tiles))
+    if (chooseTile(space, row, 1, target))
+      others.push_back({scheduleWarps(space, row, target), efficiencyOfWarps});
+  tile::ScheduleAttr shared = shareSums(space, target, {gemv, efficiencyOfWarps}, others);
+  return shared == gemv ? gemv : deepened(space, shared, target);
+}
+
+} // namespace tilewright::tilegen

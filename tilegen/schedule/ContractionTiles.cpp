@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tilegen/schedule/ContractionTiles.h"
+
+#include "tilegen/tile/MatmulPrecision.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using tilewright::graph::RootKind;
+
+namespace tilewright::tilegen {
+
+Type elementOf(const KernelSpace &space) { return cast<RankedTensorType>(space.lhs.getType()).getElementType(); }
+
+std::optional<int64_t> constantOf(AffineExpr size) {
+  auto constant = dyn_cast<AffineConstantExpr>(size);
+  return constant ? std::optional(constant.getValue()) : std::nullopt;
+}
+
+int64_t powerAbove(int64_t value) { return static_cast<int64_t>(llvm::PowerOf2Ceil(std::max<int64_t>(value, 1))); }
+
+int64_t warpsFor(int64_t elements, int64_t each, const TargetDesc &target) {
+  int64_t threads = std::clamp<int64_t>(powerAbove(elements / each), target.warpWidth, target.maxThreads);
+  return threads / target.warpWidth;
+}
+
+bool areSizesKnown(const KernelSpace &space) {
+  return llvm::all_of(space.loops(), [](const Loop &loop) { return isa<AffineConstantExpr>(loop.size); });
+}
+
+int64_t blocksOf(const KernelSpace &space, const MatmulTile &tile) {
+  int64_t blocks = 1;
+  for (auto [i, loop] : llvm::enumerate(space.loops())) {
+    int64_t size = space.expectedSize(i);
+    int64_t step = loop.kind == LoopKind::Row ? tile.rows : loop.kind == LoopKind::Column ? tile.columns : 1;
+    blocks *= loop.kind == LoopKind::Reduction ? 1 : (size + step - 1) / step;
+  }
+  return blocks;
+}
+tile::ScheduleAttr makeMatmul(const KernelSpace &space, const MatmulTile &chosen, int64_t step, int64_t stages,
+                              int64_t groups, int64_t order) {
+  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1),
+      steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);
+  tile.append({chosen.rows, chosen.columns});
+  steps.back() = step;
+  return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Matmul, tile, steps, chosen.warps, stages, groups,
+                                     order);
+}
+tile::ScheduleAttr withParts(const KernelSpace &space, tile::ScheduleAttr schedule, int64_t parts, int64_t tiles) {
+  return tile::ScheduleAttr::ofBlock(schedule.getContext(), schedule.getRoot(), schedule.getTile(),
+                                     schedule.getReduce(), schedule.getWarps(), schedule.getStages(),
+                                     schedule.getGroups(), schedule.getOrder(), parts,
+                                     parts == 1 || areSizesKnown(space) ? 0 : tiles);
+}
+
+tile::ScheduleAttr withColumns(tile::ScheduleAttr schedule, int64_t columns) {
+  SmallVector<int64_t> tile(schedule.getTile());
+  tile.back() = columns;
+  return tile::ScheduleAttr::ofBlock(schedule.getContext(), schedule.getRoot(), tile, schedule.getReduce(),
+                                     schedule.getWarps(), schedule.getStages(), schedule.getGroups(),
+                                     schedule.getOrder(), schedule.getParts(), schedule.getMostTiles());
+}
+bool multipliesTf32(const KernelSpace &space, const TargetDesc &target) {
+  bool hasTf32 = llvm::any_of(target.matrix, [](const MatrixInstruction &row) { return row.type == MatrixType::TF32; });
+  return hasTf32 && elementOf(space).isF32() && matmulPrecisionOf(space.loopOps[0]) != MatmulPrecision::Ieee;
+}
+bool isReadPlainly(Value operand) {
+  while (Operation *access = operand.getDefiningOp()) {
+    if (!isa<graph::ReshapeOp, graph::TransposeOp, graph::SliceOp, graph::BroadcastOp>(access))
+      return false;
+    operand = access->getOperand(0);
+  }
+  return true;
+}
+} // namespace tilewright::tilegen

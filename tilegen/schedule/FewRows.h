@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules for blocks of contractions whose rows are so few that reading the right side is what takes the time.
+#pragma once
+
+#include "tilegen/schedule/ContractionTiles.h"
+
+namespace tilewright::tilegen {
+
+/// Products summed by all threads of a block, for contractions whose results are too few to give every unit a tile of a
+/// matrix instruction: a vector times a matrix, and, without matrix instructions, small convolutions. Null for others.
+tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &target);
+
+/// Products whose right side is computed from constants of fewer bytes. Null where it is read as it is, or rows are
+/// many: then it costs less to compute it in a kernel of its own, which fusion sees to where the number of rows is
+/// known.
+tile::ScheduleAttr scheduleComputed(const KernelSpace &space, const TargetDesc &target);
+
+/// Halves whose right side is large beside everything else, or the two right sides of a pair: tiles that read long
+/// pieces of its rows. Null for others.
+tile::ScheduleAttr scheduleStreamed(const KernelSpace &space, const TargetDesc &target);
+
+} // namespace tilewright::tilegen
