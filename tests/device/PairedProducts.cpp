@@ -103,7 +103,7 @@ DeviceCase pairedProduct(const PairedProduct &p) {
   DeviceCase c{.name =
                    fmt::format("paired_{}_{}x{}x{}_{}x{}x{}{}{}{}{}{}", typeText(p.type), p.m, p.n, p.k, p.bm, p.bn,
                                p.bk, p.areTransposed ? "_bt" : "", p.areConstant ? "_constant" : "",
-                               p.rowsAreOfRunTime ? "_sized" : "", p.groups ? fmt::format("_groups{}", p.groups) : "",
+                               p.rowsAreOfRunTime ? "_sized" : "", p.groups ? fmt::format("_roles{}", p.groups) : "",
                                p.parts > 1 ? fmt::format("_parts{}", p.parts) : ""),
                .family = "paired products",
                .layout = p.areTransposed ? "NT" : "NN",
