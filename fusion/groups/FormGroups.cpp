@@ -45,8 +45,10 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionR
   applyRules(Round::Epilogues, graph, options);
   carryAccesses(graph, mode, Carry::Transposes);
   applyRules(Round::All, graph, options);
-  applyRules(Round::Pairs, graph, options);
-  shareLeftSides(graph);
+  if (options.machine == Machine::Gpu) {
+    applyRules(Round::Pairs, graph, options);
+    shareLeftSides(graph);
+  }
   joinSiblings(graph, mode);
   releaseViews(graph);
 

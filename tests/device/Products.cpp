@@ -391,6 +391,14 @@ static void addConstantCases(std::vector<DeviceCase> &cases) {
   constants(512, 3072, 768, 1, 1);
 }
 
+/// Few rows times right sides that stream through the device, in long pieces of their rows.
+static void addStreamedCases(std::vector<DeviceCase> &cases) {
+  for (DType type : {DType::F16, DType::BF16}) {
+    cases.push_back(product({type, 1, 264, 520, 16, 128, 64, 4, 6}, "size 1"));
+    cases.push_back(product({type, 13, 200, 1032, 16, 64, 128, 4, 6}, "multiple of 8"));
+  }
+}
+
 /// Tiles whose columns are two strips: with roles and without, whole and ragged, the last strip beyond the end.
 static void addStripCases(std::vector<DeviceCase> &cases) {
   for (DType type : {DType::F16, DType::BF16})
@@ -421,6 +429,7 @@ void addProductCases(std::vector<DeviceCase> &cases) {
   addSingleRoleCases(cases);
   addConstantCases(cases);
   addStripCases(cases);
+  addStreamedCases(cases);
 }
 
 } // namespace tilewright::test

@@ -5,6 +5,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 using tilewright::graph::RootKind;
 
@@ -30,17 +32,31 @@ constexpr int64_t columnsOfAccess = 8; // bytes that a thread loads together
 // More parts, or fewer steps of a part, whose loop is then unrolled, spill.
 constexpr int64_t stagesOfComputed = 4, mostPartsOfComputed = 8, leastStepsOfComputed = 4;
 
-/// Of weights that stream through the device a block reads rows of its columns, and memory is the faster the longer
-/// these pieces are: beside 256 bytes, pieces of 128 reached 0.95 and those of 64 bytes 0.73 of the rate on an H100
-/// (docs/performance.md). Blocks share sums as long as there are no more of them than multiprocessors.
+/// Halves whose right side, or both of a pair, streams through the device: what takes the time is reading its rows, in
+/// pieces as long as a tile has columns. Beside pieces of 256 bytes, 128 reached 0.95 and 64 bytes 0.73 of the memory's
+/// rate on an H100, and to share sums cost 2 to 3 us, more than some idle multiprocessors (docs/performance.md). The
+/// first row counts that is for so many rows and makes so many blocks for each multiprocessor.
 struct StreamedTile {
+  bool isPair;
+  int64_t leastRows; // and at most the tile's
+  int64_t leastBytes, mostSteps;
+  double leastBlocks, mostBlocks; // a multiprocessor
   MatmulTile tile;
-  int64_t step, stages;
+  int64_t step, stages, groups;
 };
-constexpr StreamedTile streamed{{16, 128, 4}, 64, 6}, streamedPair{{16, 128, 8}, 32, 6};
-constexpr int64_t leastStreamedBytes = 16 << 20; // below, starting and sharing count as much
-constexpr int64_t partsOfStreamed[] = {8, 6, 4, 3, 2};
-constexpr int64_t leastStepsOfStreamed = 4;
+constexpr int64_t anySteps = std::numeric_limits<int64_t>::max();
+constexpr StreamedTile streamedTiles[] = {
+    {false, 1, 32 << 20, anySteps, 0.62, 1e9, {16, 128, 4}, 64, 6, 0},
+    {false, 1, 32 << 20, anySteps, 0.62, 1e9, {16, 64, 4}, 128, 6, 0},
+    {false, 1, 8 << 20, 16, 0.24, 1e9, {16, 64, 4}, 128, 6, 0},
+    {false, 17, 32 << 20, anySteps, 0.45, 1, {64, 64, 4}, 64, 12, 1},
+    {true, 1, 32 << 20, anySteps, 0.62, 1e9, {16, 128, 8}, 32, 6, 0},
+    {true, 1, 32 << 20, anySteps, 0.62, 1e9, {16, 64, 8}, 64, 8, 0},
+    {true, 17, 32 << 20, anySteps, 0.62, 1e9, {32, 128, 8}, 32, 6, 0},
+    {true, 33, 32 << 20, anySteps, 0.62, 1e9, {64, 64, 8}, 64, 4, 0},
+};
+/// Where there are no tiles enough, the first of its kind shares sums among no more blocks than multiprocessors.
+constexpr int64_t partsOfStreamed[] = {8, 6, 4, 3, 2}, leastStepsOfPart = 4;
 
 } // namespace
 
@@ -101,26 +117,51 @@ tile::ScheduleAttr scheduleComputed(const KernelSpace &space, const TargetDesc &
   return withParts(space, makeMatmul(space, chosen->tile, chosen->step, stagesOfComputed), parts, blocks);
 }
 
+namespace {
+/// A contraction of halves whose right sides are constants or inputs of known sizes, as they stand in memory.
+struct Stream {
+  int64_t rows, columns, depth, bytes; // rows at most; the bytes of all right sides
+};
+} // namespace
+
+static std::optional<Stream> streamOf(const KernelSpace &space) {
+  auto last = [&](LoopKind kind) { return space.loopsOfKind(kind).back(); };
+  std::optional<int64_t> rows = space.mostOf(last(LoopKind::Row)),
+                         columns = constantOf(space.loops()[last(LoopKind::Column)].size),
+                         depth = constantOf(space.loops()[last(LoopKind::Reduction)].size);
+  bool isHalf = elementOf(space).isF16() || elementOf(space).isBF16(), isPair = space.pairedRhs != nullptr,
+       isBatch = llvm::any_of(space.loopsOfKind(LoopKind::Parallel),
+                              [&](unsigned loop) { return constantOf(space.loops()[loop].size) != 1; });
+  if (!isHalf || isBatch || !rows || !columns || !depth || *columns % columnsOfAccess ||
+      space.loopsOfKind(LoopKind::Reduction).size() != 1 || !space.columnsAreContiguous() ||
+      !isReadPlainly(space.rhs) || (isPair && !isReadPlainly(space.pairedRhs)))
+    return std::nullopt;
+  return Stream{*rows, *columns, *depth, *columns * *depth * (isPair ? 4 : 2)};
+}
+
 tile::ScheduleAttr scheduleStreamed(const KernelSpace &space, const TargetDesc &target) {
-  bool isPair = space.pairedRhs != nullptr, isHalf = elementOf(space).isF16() || elementOf(space).isBF16();
-  std::optional<int64_t> rows = space.mostOf(space.loopsOfKind(LoopKind::Row).back()),
-                         columns = constantOf(space.loops()[space.loopsOfKind(LoopKind::Column).back()].size),
-                         depth = constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size);
-  bool isPlain = space.loopsOfKind(LoopKind::Reduction).size() == 1 && isReadPlainly(space.rhs) &&
-                 (!isPair || isReadPlainly(space.pairedRhs)) &&
-                 llvm::all_of(space.loopsOfKind(LoopKind::Parallel),
-                              [&](unsigned loop) { return constantOf(space.loops()[loop].size) == 1; });
-  const StreamedTile &row = isPair ? streamedPair : streamed;
-  if (!target.bulkCopies || !isHalf || !isPlain || !rows || !columns || !depth || *rows > row.tile.rows ||
-      *columns % columnsOfAccess || !space.columnsAreContiguous() ||
-      (isPair ? 2 : 1) * *columns * *depth * 2 < leastStreamedBytes)
+  std::optional<Stream> stream = target.bulkCopies ? streamOf(space) : std::nullopt;
+  if (!stream)
     return {};
-  int64_t blocks = blocksOf(space, row.tile), steps = llvm::divideCeil(*depth, row.step);
-  const auto *parts = llvm::find_if(partsOfStreamed, [&](int64_t parts) {
-    return blocks * parts <= target.units && steps / parts >= leastStepsOfStreamed;
-  });
-  return withParts(space, makeMatmul(space, row.tile, row.step, row.stages),
-                   parts == std::end(partsOfStreamed) ? 1 : *parts, blocks);
+  auto stepsOf = [&](const StreamedTile &row) { return int64_t(llvm::divideCeil(stream->depth, row.step)); };
+  auto fits = [&](const StreamedTile &row) {
+    return row.isPair == (space.pairedRhs != nullptr) && stream->rows >= row.leastRows &&
+           stream->rows <= row.tile.rows && stream->bytes >= row.leastBytes && stepsOf(row) <= row.mostSteps;
+  };
+  auto make = [&](const StreamedTile &row) { return makeMatmul(space, row.tile, row.step, row.stages, row.groups); };
+  for (const StreamedTile &row : streamedTiles) {
+    double blocks = double(blocksOf(space, row.tile)) / target.units;
+    if (fits(row) && blocks >= row.leastBlocks && blocks <= row.mostBlocks)
+      return make(row);
+  }
+  const auto *row = llvm::find_if(streamedTiles, fits);
+  if (row == std::end(streamedTiles) || row->mostSteps != anySteps || row->leastRows > 1)
+    return {};
+  int64_t blocks = blocksOf(space, row->tile);
+  for (int64_t parts : partsOfStreamed)
+    if (blocks * parts <= target.units && stepsOf(*row) / parts >= leastStepsOfPart)
+      return withParts(space, make(*row), parts, blocks);
+  return {};
 }
 
 } // namespace tilewright::tilegen

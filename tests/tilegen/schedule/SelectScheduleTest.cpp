@@ -27,6 +27,19 @@ std::string kernelText(const std::string &shape) {
         {graph.node = 0 : i64} : tensor<)" +
            lhs + ">, tensor<" + rhs + "> -> tensor<" + result + ">\n graph.return %c : tensor<" + result + "> }";
   };
+  auto pair = [](const std::string &m, const std::string &n, const std::string &k) {
+    std::string lhs = "tensor<" + m + "x" + k + "xf16>", rhs = "tensor<" + k + "x" + n + "xf16>",
+                result = "tensor<" + m + "x" + n + "xf32>";
+    auto contract = [&](const std::string &name, const std::string &right) {
+      return "%" + name + " = graph.contract %x, %" + right +
+             R"( maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+        affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : )" +
+             lhs + ", " + rhs + " -> " + result + "\n";
+    };
+    return "graph.kernel @k(%x: " + lhs + ", %g: " + rhs + ", %u: " + rhs + ") -> " + result + " {\n" +
+           contract("a", "g") + contract("b", "u") + "%c = arith.mulf %a, %b {graph.node = 0 : i64} : " + result +
+           "\n graph.return %c : " + result + " }";
+  };
   if (shape == "pointwise 1000x768")
     return R"(graph.kernel @k(%x: tensor<1000x768xf32>) -> tensor<1000x768xf32> {
       %y = math.exp %x : tensor<1000x768xf32>
@@ -44,7 +57,11 @@ std::string kernelText(const std::string &shape) {
                          {"512", "3072", "768"},
                          {"128", "768", "3072"},
                          {"1", "5632", "2048"},
+                         {"1", "2048", "2048"},
+                         {"1", "8192", "8192"},
+                         {"1", "32000", "4096"},
                          {"16", "4096", "4096"},
+                         {"64", "4096", "4096"},
                          {"?", "768", "3072"},
                          {"128", "768", "256"},
                          {"128", "4096", "4096"}})
@@ -54,6 +71,15 @@ std::string kernelText(const std::string &shape) {
       return product(rows + "x" + depth + "xf16" + sizes, depth + "x" + columns + "xf16",
                      rows + "x" + columns + "xf32" + results);
     }
+  for (auto [m, n, k] : {std::array{"1", "11008", "4096"},
+                         {"1", "8192", "2048"},
+                         {"1", "4096", "4096"},
+                         {"1", "1024", "512"},
+                         {"32", "11008", "4096"},
+                         {"64", "11008", "4096"},
+                         {"4096", "11008", "4096"}})
+    if (shape == "pair " + std::string(m) + "x" + n + "x" + k + " of halves")
+      return pair(m, n, k);
   if (shape == "product 512x512x512")
     return product("512x512xf32", "512x512xf32", "512x512xf32");
   if (shape == "vector 1024 with the rows of 64x1024")
@@ -118,8 +144,28 @@ constexpr Row rows[] = {
     // the steps. Not shared: rows whose number nobody promises (SizeVariantsTest.cpp), short sums, tiles enough.
     {"product 128x768x3072 of halves", "sm_90a",
      "<matmul, tile = [64, 64], reduce = [64], warps = 4, stages = 12, groups = 1, order = 8, parts = 4>"},
+    // Right sides that stream through the device are read in long pieces of their rows. Sums are shared where tiles are
+    // too few; not of right sides so small that it would cost more than it saves.
+    {"product 1x32000x4096 of halves", "sm_90a", "<matmul, tile = [16, 128], reduce = [64], warps = 4, stages = 6>"},
     {"product 16x4096x4096 of halves", "sm_90a",
-     "<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 4, parts = 4>"},
+     "<matmul, tile = [16, 128], reduce = [64], warps = 4, stages = 6, parts = 4>"},
+    {"product 1x8192x8192 of halves", "sm_90a", "<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 6>"},
+    {"product 1x2048x2048 of halves", "sm_90a", "<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 6>"},
+    {"product 64x4096x4096 of halves", "sm_90a",
+     "<matmul, tile = [64, 64], reduce = [64], warps = 4, stages = 12, groups = 1>"},
+    // A pair has a tile of each of its products.
+    {"pair 4096x11008x4096 of halves", "sm_90a",
+     "<matmul, tile = [128, 128], reduce = [64], warps = 8, stages = 4, groups = 1, order = 8>"},
+    {"pair 64x11008x4096 of halves", "sm_90a", "<matmul, tile = [64, 64], reduce = [64], warps = 8, stages = 4>"},
+    {"pair 32x11008x4096 of halves", "sm_90a", "<matmul, tile = [32, 128], reduce = [32], warps = 8, stages = 6>"},
+    {"pair 1x11008x4096 of halves", "sm_90a", "<matmul, tile = [16, 128], reduce = [32], warps = 8, stages = 6>"},
+    {"pair 1x8192x2048 of halves", "sm_90a", "<matmul, tile = [16, 64], reduce = [64], warps = 8, stages = 8>"},
+    {"pair 1x4096x4096 of halves", "sm_90a",
+     "<matmul, tile = [16, 128], reduce = [32], warps = 8, stages = 6, parts = 4>"},
+    {"pair 1x1024x512 of halves", "sm_90a", "<matmul, tile = [16, 64], reduce = [64], warps = 4, stages = 6>"},
+    {"pair 4096x11008x4096 of halves", "sm_80", "<matmul, tile = [128, 64], reduce = [32], warps = 4, stages = 4>"},
+    {"pair 1x8192x2048 of halves", "sm_80", "<matmul, tile = [16, 64], reduce = [64], warps = 4, stages = 4>"},
+    {"pair 4096x11008x4096 of halves", "gfx942", "<matmul, tile = [128, 64], reduce = [32], warps = 4>"},
     // Blocks that have a multiprocessor to themselves have all of its shared memory.
     {"product 1x5632x2048 of halves", "sm_90a", "<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 6>"},
     {"product 16x4096x4096 of halves", "sm_80", "<matmul, tile = [16, 32], reduce = [128], warps = 2, stages = 4>"},
