@@ -17,7 +17,8 @@ def FormGroupsPass : Pass<"tilewright-group-form-groups", "::mlir::ModuleOp"> {
                         "all">,
                  Option<"explain", "explain", "std::string", "\"none\"",
                         "Print why edges are not fused: none, text or json">,
-                 Option<"cpu", "cpu", "bool", "false", "Join and pair products and split reductions as it pays on a CPU">];
+                 Option<"cpu", "cpu", "bool", "false",
+                        "Join and pair products, and split reductions, as it pays on a CPU">];
   let dependentDialects = ["::tilewright::graph::GraphDialect"];
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets both contractions of a pair read one left side: accesses were copied for each reader (CarryAccesses.h), and equal
-// ones that stay with their kernel, or leave it (ReleaseViews.h), would be two values.
+// Lets both contractions of a pair read one left side: accesses were copied for each reader (CarryAccesses.h), and
+// equal ones that stay with their kernel, or leave it (ReleaseViews.h), would be two values.
 #pragma once
 
 #include "fusion/groups/FusionGroup.h"

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 
 #include <array>
+#include <cstdio>
 
 using namespace mlir;
 using namespace tilewright;
@@ -19,27 +20,48 @@ struct Row {
   const char *shape, *target, *schedule;
 };
 
+constexpr const char *productMaps =
+    "maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]";
+
+/// Of types without "tensor".
+std::string product(const std::string &lhs, const std::string &rhs, const std::string &result) {
+  return "graph.kernel @k(%x: tensor<" + lhs + ">, %y: tensor<" + rhs + ">) -> tensor<" + result +
+         "> { %c = graph.contract %x, %y " + productMaps + " {graph.node = 0 : i64} : tensor<" + lhs + ">, tensor<" +
+         rhs + "> -> tensor<" + result + ">\n graph.return %c : tensor<" + result + "> }";
+}
+
+/// Two products of one left side that meet in a multiplication, of halves.
+std::string pair(const std::string &m, const std::string &n, const std::string &k) {
+  std::string lhs = "tensor<" + m + "x" + k + "xf16>", rhs = "tensor<" + k + "x" + n + "xf16>",
+              result = "tensor<" + m + "x" + n + "xf32>";
+  auto contract = [&](const std::string &name, const std::string &right) {
+    return "%" + name + " = graph.contract %x, %" + right + " " + productMaps + " {graph.node = 0 : i64} : " + lhs +
+           ", " + rhs + " -> " + result + "\n";
+  };
+  return "graph.kernel @k(%x: " + lhs + ", %g: " + rhs + ", %u: " + rhs + ") -> " + result + " {\n" +
+         contract("a", "g") + contract("b", "u") + "%c = arith.mulf %a, %b {graph.node = 0 : i64} : " + result +
+         "\n graph.return %c : " + result + " }";
+}
+
+/// "product MxNxK of halves" or "pair MxNxK of halves"; empty for others. Rows of which only running tells are "?".
+std::string halvesText(const std::string &shape) {
+  std::array<char, 16> kind{}, m{}, n{}, k{};
+  if (std::sscanf(shape.c_str(), "%15s %15[0-9?]x%15[0-9]x%15[0-9] of halves", kind.data(), m.data(), n.data(),
+                  k.data()) != 4 ||
+      !llvm::StringRef(shape).ends_with(" of halves"))
+    return "";
+  std::string rows = m.data(), columns = n.data(), depth = k.data();
+  if (kind.data() == std::string("pair"))
+    return pair(rows, columns, depth);
+  auto sizes = [&](const std::string &size) { return rows == "?" ? ", affine_map<()[s0] -> (s0, " + size + ")>" : ""; };
+  return product(rows + "x" + depth + "xf16" + sizes(depth), depth + "x" + columns + "xf16",
+                 rows + "x" + columns + "xf32" + sizes(columns));
+}
+
 /// A kernel by what it computes and its sizes.
 std::string kernelText(const std::string &shape) {
-  auto product = [](std::string lhs, std::string rhs, std::string result) {
-    return "graph.kernel @k(%x: tensor<" + lhs + ">, %y: tensor<" + rhs + ">) -> tensor<" + result + R"(> {
-      %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
-        {graph.node = 0 : i64} : tensor<)" +
-           lhs + ">, tensor<" + rhs + "> -> tensor<" + result + ">\n graph.return %c : tensor<" + result + "> }";
-  };
-  auto pair = [](const std::string &m, const std::string &n, const std::string &k) {
-    std::string lhs = "tensor<" + m + "x" + k + "xf16>", rhs = "tensor<" + k + "x" + n + "xf16>",
-                result = "tensor<" + m + "x" + n + "xf32>";
-    auto contract = [&](const std::string &name, const std::string &right) {
-      return "%" + name + " = graph.contract %x, %" + right +
-             R"( maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
-        affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : )" +
-             lhs + ", " + rhs + " -> " + result + "\n";
-    };
-    return "graph.kernel @k(%x: " + lhs + ", %g: " + rhs + ", %u: " + rhs + ") -> " + result + " {\n" +
-           contract("a", "g") + contract("b", "u") + "%c = arith.mulf %a, %b {graph.node = 0 : i64} : " + result +
-           "\n graph.return %c : " + result + " }";
-  };
+  if (std::string halves = halvesText(shape); !halves.empty())
+    return halves;
   if (shape == "pointwise 1000x768")
     return R"(graph.kernel @k(%x: tensor<1000x768xf32>) -> tensor<1000x768xf32> {
       %y = math.exp %x : tensor<1000x768xf32>
@@ -52,34 +74,6 @@ std::string kernelText(const std::string &shape) {
     return R"(graph.kernel @k(%x: tensor<49x512xf32>) -> tensor<512xf32> {
       %y = graph.reduce <sum> %x axes [0] {graph.node = 0 : i64} : tensor<49x512xf32> -> tensor<512xf32>
       graph.return %y : tensor<512xf32> })";
-  for (auto [m, n, k] : {std::array{"512", "512", "512"},
-                         {"4096", "768", "3072"},
-                         {"512", "3072", "768"},
-                         {"128", "768", "3072"},
-                         {"1", "5632", "2048"},
-                         {"1", "2048", "2048"},
-                         {"1", "8192", "8192"},
-                         {"1", "32000", "4096"},
-                         {"16", "4096", "4096"},
-                         {"64", "4096", "4096"},
-                         {"?", "768", "3072"},
-                         {"128", "768", "256"},
-                         {"128", "4096", "4096"}})
-    if (shape == "product " + std::string(m) + "x" + n + "x" + k + " of halves") {
-      std::string rows = m, columns = n, depth = k, sizes = rows == "?" ? ", affine_map<()[s0] -> (s0, 3072)>" : "",
-                  results = rows == "?" ? ", affine_map<()[s0] -> (s0, 768)>" : "";
-      return product(rows + "x" + depth + "xf16" + sizes, depth + "x" + columns + "xf16",
-                     rows + "x" + columns + "xf32" + results);
-    }
-  for (auto [m, n, k] : {std::array{"1", "11008", "4096"},
-                         {"1", "8192", "2048"},
-                         {"1", "4096", "4096"},
-                         {"1", "1024", "512"},
-                         {"32", "11008", "4096"},
-                         {"64", "11008", "4096"},
-                         {"4096", "11008", "4096"}})
-    if (shape == "pair " + std::string(m) + "x" + n + "x" + k + " of halves")
-      return pair(m, n, k);
   if (shape == "product 512x512x512")
     return product("512x512xf32", "512x512xf32", "512x512xf32");
   if (shape == "vector 1024 with the rows of 64x1024")
