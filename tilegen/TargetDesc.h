@@ -54,6 +54,7 @@ struct TargetDesc {
   double bandwidth;    // of memory, bytes a second; 0 unknown
   double peakF32;      // floating point operations a second without matrix instructions; 0 unknown
   double peakF16;      // with matrix instructions, f32 accumulators, dense; 0 unknown
+  double peakI8;       // of bytes, with matrix instructions, i32 accumulators, dense; 0 unknown
   std::span<const MatrixInstruction> matrix;
   bool asyncCopies;               // from memory to shared memory beside the registers
   std::string_view features = {}; // beyond those of `cpu`, as LLVM spells them, with commas between

@@ -34,7 +34,7 @@ public:
 private:
   bool isFloat() const { return isa<FloatType>(element); }
   Value widen(Value tile, bool isUnsigned);
-  Value multiply();
+  Value multiply(bool isPaired);
   Value add(Value a, Value b);
   Value sumOf(Value partial);
 
@@ -66,9 +66,9 @@ Value GemvEmitter::widen(Value tile, bool isUnsigned) {
 }
 
 /// The products of one step; null after a diagnostic.
-Value GemvEmitter::multiply() {
+Value GemvEmitter::multiply(bool isPaired) {
   Value lhs = widen(operands.lhs(dims, reduced), operands.isLhsUnsigned());
-  Value rhs = widen(operands.rhs(dims, reduced), operands.isRhsUnsigned());
+  Value rhs = widen(operands.rhs(dims, reduced, isPaired), operands.isRhsUnsigned());
   if (!lhs || !rhs)
     return {};
   emitter.at(std::max(emitter.depthOf(lhs), emitter.depthOf(rhs)));
@@ -96,18 +96,28 @@ Value GemvEmitter::sumOf(Value partial) {
 
 LogicalResult GemvEmitter::emit() {
   bool loops = llvm::any_of(reduced, [&](unsigned loop) { return !emitter.isWhole(loop); });
+  size_t count = space.loopOps.size(); // two of a pair
   SmallVector<Value> initial;
   if (loops)
-    initial.push_back(emitter.splat(cast<TypedAttr>(builder.getZeroAttr(element)), shape));
+    initial.append(count, emitter.splat(cast<TypedAttr>(builder.getZeroAttr(element)), shape));
   bool ok = true;
   SmallVector<Value> partial = emitter.forEachTile(reduced, initial, [&](ValueRange carried) {
-    Value product = multiply();
-    ok = product != nullptr;
-    if (!ok)
-      return llvm::to_vector_of<Value>(carried);
-    return SmallVector<Value>{loops ? add(carried[0], product) : product};
+    SmallVector<Value> next;
+    for (size_t i = 0; i < count; ++i) {
+      Value product = multiply(/*isPaired=*/i > 0);
+      ok = product != nullptr;
+      if (!ok)
+        return llvm::to_vector_of<Value>(carried);
+      next.push_back(loops ? add(carried[i], product) : product);
+    }
+    return next;
   });
-  return ok ? operands.storeOutputs(sumOf(partial[0]), dims) : failure();
+  if (!ok)
+    return failure();
+  SmallVector<Value> sums;
+  for (Value each : partial)
+    sums.push_back(sumOf(each));
+  return operands.storeOutputs(sums, dims);
 }
 
 LogicalResult emitGemv(TileEmitter &emitter, tile::ScheduleAttr) { return GemvEmitter(emitter).emit(); }

@@ -60,7 +60,7 @@ static double multiplicationsOf(const KernelSpace &space, Type element, const Ta
   if (element.isF16() || element.isBF16())
     operations = target.peakF16;
   else if (element.isInteger(8))
-    operations = 2 * target.peakF16;
+    operations = target.peakI8;
   else if (element.isF32())
     operations = target.peakF32;
   bool hasTf32 = llvm::any_of(target.matrix, [](const MatrixInstruction &row) { return row.type == MatrixType::TF32; });

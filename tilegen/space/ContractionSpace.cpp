@@ -250,14 +250,12 @@ FailureOr<KernelSpace> analyzeContraction(graph::KernelOp kernel, std::optional<
                                 << contracts.size();
   if (contracts.size() == 1)
     return ContractionBuilder(kernel, contracts.front(), {}).build(as.value_or(graph::RootKind::Matmul));
-  if (as == graph::RootKind::Gemv)
-    return kernel.emitOpError("expected a schedule of root matmul because its contractions are a pair");
   FailureOr<fusion::Geometry> geometry = fusion::analyze(kernel);
   if (failed(geometry))
     return failure();
   if (!geometry->pair)
     return contracts[1].emitOpError("expected a contraction of the same left side as the other one's");
-  return ContractionBuilder(kernel, contracts[0], contracts[1]).build(graph::RootKind::Matmul);
+  return ContractionBuilder(kernel, contracts[0], contracts[1]).build(as.value_or(graph::RootKind::Matmul));
 }
 
 } // namespace tilewright::tilegen

@@ -65,19 +65,6 @@ module {
 
 // -----
 
-// A pair is summed by matrix units or register tiles alone.
-module {
-  // expected-error@+1 {{expected a schedule of root matmul because its contractions are a pair}}
-  graph.kernel @pair(%x: tensor<1x4xf32>, %y: tensor<4x4xf32>, %z: tensor<4x4xf32>) -> tensor<1x4xf32> attributes {root = #graph.root<matmul>, schedule = #tile.schedule<gemv, tile = [1, 4], reduce = [4]>} {
-    %a = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<1x4xf32>, tensor<4x4xf32> -> tensor<1x4xf32>
-    %b = graph.contract %x, %z maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<1x4xf32>, tensor<4x4xf32> -> tensor<1x4xf32>
-    %c = arith.mulf %a, %b {graph.node = 0 : i64} : tensor<1x4xf32>
-    graph.return %c : tensor<1x4xf32>
-  }
-}
-
-// -----
-
 module {
   graph.kernel @halves(%x: tensor<4x4xf32>) -> tensor<2x4xf32> attributes {root = #graph.root<matmul>, schedule = #tile.schedule<matmul, tile = [4, 4], reduce = [4]>} {
     %a = graph.contract %x, %x maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>

@@ -39,6 +39,22 @@ module attributes {graph.nodes = ["a|Add", "emb|Gather"]} {
     %r = graph.reshape %t {graph.node = 0 : i64} : tensor<2x5x3x4xf32> -> tensor<10x12xf32>
     graph.return %r : tensor<10x12xf32>
   }
+  // Two products of one left side.
+  graph.kernel @pair(%x: tensor<9x11xf32>, %g: tensor<11x13xf32>, %u: tensor<11x13xf32>) -> (tensor<9x13xf32>, tensor<117xf32>) {
+    %a = graph.contract %x, %g maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<9x11xf32>, tensor<11x13xf32> -> tensor<9x13xf32>
+    %b = graph.contract %x, %u maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 1 : i64} : tensor<9x11xf32>, tensor<11x13xf32> -> tensor<9x13xf32>
+    %t = math.tanh %a : tensor<9x13xf32>
+    %p = arith.mulf %t, %b : tensor<9x13xf32>
+    %r = graph.reshape %b {graph.node = 2 : i64} : tensor<9x13xf32> -> tensor<117xf32>
+    graph.return %p, %r : tensor<9x13xf32>, tensor<117xf32>
+  }
+  graph.kernel @pair_of_rows(%x: tensor<2x1x37xf16>, %g: tensor<150x37xf16> {graph.constant}, %u: tensor<150x37xf16> {graph.constant}) -> tensor<2x150xf32> {
+    %a = graph.contract %x, %g maps [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (n, k)>, affine_map<(b, m, n, k) -> (b, m, n)>] {graph.node = 0 : i64} : tensor<2x1x37xf16>, tensor<150x37xf16> -> tensor<2x1x150xf32>
+    %b = graph.contract %x, %u maps [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (n, k)>, affine_map<(b, m, n, k) -> (b, m, n)>] {graph.node = 1 : i64} : tensor<2x1x37xf16>, tensor<150x37xf16> -> tensor<2x1x150xf32>
+    %p = arith.mulf %b, %a : tensor<2x1x150xf32>
+    %r = graph.reshape %p {graph.node = 2 : i64} : tensor<2x1x150xf32> -> tensor<2x150xf32>
+    graph.return %r : tensor<2x150xf32>
+  }
   // The result transposed: the columns are the left side's.
   graph.kernel @transposed(%x: tensor<5x7xf32>, %y: tensor<7x6xf32>) -> tensor<6x5xf32> {
     %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (n, m)>] {graph.node = 0 : i64} : tensor<5x7xf32>, tensor<7x6xf32> -> tensor<6x5xf32>

@@ -8,21 +8,32 @@ using namespace tilewright;
 
 namespace {
 
-const Peaks peaks{
-    .bytesPerSecond = 1e9, .caches = {{1e3, 8e9}, {1e6, 4e9}}, .flopsPerSecond = 1e12, .halfFlopsPerSecond = 1e13};
+const Peaks peaks{.bytesPerSecond = 1e9,
+                  .caches = {{1e3, 8e9}, {1e6, 4e9}},
+                  .flopsPerSecond = 1e12,
+                  .halfFlopsPerSecond = 1e13,
+                  .byteFlopsPerSecond = 1e14};
 
-void expectRoof(double bytes, double flops, bool half, const char *name, double milliseconds) {
-  Roof roof = roofOf(peaks, bytes, flops, half);
+void expectRoof(double bytes, double flops, size_t elementBytes, const char *name, double milliseconds) {
+  Roof roof = roofOf(peaks, bytes, flops, elementBytes);
   EXPECT_STREQ(roof.name, name);
   EXPECT_DOUBLE_EQ(roof.milliseconds, milliseconds);
 }
 
-TEST(Roof, MemoryBeyondEveryCache) { expectRoof(2e6, 0, false, "memory", 2.0); }
+TEST(Roof, MemoryBeyondEveryCache) { expectRoof(2e6, 0, 4, "memory", 2.0); }
 TEST(Roof, TheSmallestCacheThatHoldsEverything) {
-  expectRoof(1e3, 0, false, "cache", 1e3 / 8e9 * 1e3);
-  expectRoof(1e6, 0, false, "cache", 0.25);
+  expectRoof(1e3, 0, 4, "cache", 1e3 / 8e9 * 1e3);
+  expectRoof(1e6, 0, 4, "cache", 0.25);
 }
-TEST(Roof, ComputeWhereItTakesLonger) { expectRoof(1e3, 1e10, false, "compute", 10.0); }
-TEST(Roof, HalfTypesHaveTheirOwnRate) { expectRoof(1e3, 1e10, true, "compute", 1.0); }
+TEST(Roof, ComputeWhereItTakesLonger) { expectRoof(1e3, 1e10, 4, "compute", 10.0); }
+TEST(Roof, HalfTypesAndBytesHaveRatesOfTheirOwn) {
+  expectRoof(1e3, 1e10, 2, "compute", 1.0);
+  expectRoof(1e3, 1e12, 1, "compute", 10.0);
+}
+TEST(Roof, AnUnknownRateBoundsNothing) {
+  Roof roof = roofOf({.bytesPerSecond = 1e9, .caches = {}, .flopsPerSecond = 1e12}, 2e6, 1e12, 1);
+  EXPECT_STREQ(roof.name, "memory");
+  EXPECT_DOUBLE_EQ(roof.milliseconds, 2.0);
+}
 
 } // namespace

@@ -125,10 +125,12 @@ std::vector<GroupRow> groupRows(const runtime::Context &fused, const std::vector
     }
     row.bytes = fusedSteps[i].work.bytes;
     row.flops = fusedSteps[i].work.flops;
-    bool half = std::ranges::any_of(row.products, [](const ProductSize &size) { return elementBytes(size.type) == 2; });
+    size_t narrowest = sizeof(float);
+    for (const ProductSize &size : row.products)
+      narrowest = std::min<size_t>(narrowest, elementBytes(size.type));
     // In a loop, per launch: data that one iteration leaves in a cache is there for the next.
     double launches = std::max<double>(1, fusedSteps[i].work.launches);
-    Roof roof = roofOf(peaks, row.bytes / launches, row.flops / launches, half);
+    Roof roof = roofOf(peaks, row.bytes / launches, row.flops / launches, narrowest);
     row.roof = roof.name;
     row.roofShare = row.fusedMs > 0 ? launches * roof.milliseconds / row.fusedMs : 0;
     rows.push_back(std::move(row));
@@ -296,6 +298,8 @@ std::vector<std::pair<std::string, std::string>> describePeaks(const Peaks &peak
                        rate(peaks.flopsPerSecond, "GFLOP"));
   if (peaks.halfFlopsPerSecond > 0)
     facts.emplace_back(fmt::format("in half types ({})", source), rate(peaks.halfFlopsPerSecond, "GFLOP"));
+  if (peaks.byteFlopsPerSecond > 0)
+    facts.emplace_back(fmt::format("in bytes ({})", source), rate(peaks.byteFlopsPerSecond, "GOP"));
   return facts;
 }
 

@@ -108,6 +108,28 @@ __attribute__((target("avx2,fma"))) static float multiplyAdds256() {
 }
 #undef FMA_LOOP
 
+// The same of bytes, whose sums come five cycles later.
+#define DOT_LOOP(TYPE, SET, DOT)                                                                                       \
+  TYPE sums[chains], left = SET(3), right = SET(1);                                                                    \
+  for (TYPE &sum : sums)                                                                                               \
+    sum = SET(0);                                                                                                      \
+  for (int i = 0; i < rounds; ++i)                                                                                     \
+    _Pragma("clang loop unroll(full)") for (TYPE &sum : sums) {                                                        \
+      sum = DOT(sum, left, right);                                                                                     \
+      asm volatile("" : "+v"(sum));                                                                                    \
+    }                                                                                                                  \
+  float result;                                                                                                        \
+  std::memcpy(&result, &sums[0], sizeof result);                                                                       \
+  return result
+
+__attribute__((target("avx512f,avx512vnni"))) static float dots512() {
+  DOT_LOOP(__m512i, _mm512_set1_epi8, _mm512_dpbusd_epi32);
+}
+__attribute__((target("avx2,avxvnni"))) static float dots256() {
+  DOT_LOOP(__m256i, _mm256_set1_epi8, _mm256_dpbusd_avx_epi32);
+}
+#undef DOT_LOOP
+
 /// The best of `times` runs, in seconds, which other work on the machine disturbed least.
 static double bestSeconds(int times, const std::function<void()> &work) {
   double best = 1e9;
@@ -119,17 +141,30 @@ static double bestSeconds(int times, const std::function<void()> &work) {
   return best;
 }
 
-static double hostFlopsPerSecond() {
-  bool wide = __builtin_cpu_supports("avx512f");
+/// Of `loop`, whose instructions each do `operations`, on all threads.
+static double hostRate(float (*loop)(), double operations) {
   volatile float sink = 0;
   runtime::ThreadPool &pool = runtime::ThreadPool::instance();
   int threads = pool.threads();
   auto work = [&](int64_t first, int64_t last, int) {
     for (int64_t i = first; i < last; ++i)
-      sink = wide ? multiplyAdds512() : multiplyAdds256();
+      sink = loop();
   };
   double seconds = bestSeconds(20, [&] { pool.forRange(threads, work); });
-  return 2.0 * (wide ? 16 : 8) * chains * rounds * threads / seconds;
+  return operations * chains * rounds * threads / seconds;
+}
+
+static double hostFlopsPerSecond() {
+  return __builtin_cpu_supports("avx512f") ? hostRate(multiplyAdds512, 2 * 16) : hostRate(multiplyAdds256, 2 * 8);
+}
+
+/// Unknown without VNNI, and with a matrix unit, which code for `target` may multiply bytes with.
+static double hostByteFlopsPerSecond(const std::string &target) {
+  if (target.ends_with("-amx"))
+    return 0;
+  if (__builtin_cpu_supports("avx512vnni"))
+    return hostRate(dots512, 2 * 64);
+  return __builtin_cpu_supports("avxvnni") ? hostRate(dots256, 2 * 32) : 0;
 }
 
 // Working sets that fit the caches of every x86-64 processor with AVX2: a core's second level, and the shared level.
@@ -158,11 +193,17 @@ static double readBytesPerSecond(const std::byte *data, size_t bytes) {
   return double(repeats) * share * threads / bestSeconds(20, [&] { pool.forRange(threads, work); });
 }
 
-Roof roofOf(const Peaks &peaks, double bytes, double flops, bool half) {
+static double rateOf(const Peaks &peaks, size_t elementBytes) {
+  if (elementBytes == 1)
+    return peaks.byteFlopsPerSecond;
+  return elementBytes == 2 && peaks.halfFlopsPerSecond > 0 ? peaks.halfFlopsPerSecond : peaks.flopsPerSecond;
+}
+
+Roof roofOf(const Peaks &peaks, double bytes, double flops, size_t elementBytes) {
   auto cache = std::ranges::find_if(peaks.caches, [&](const Peaks::Cache &level) { return bytes <= level.bytes; });
   Roof roof = cache != peaks.caches.end() ? Roof{bytes / cache->bytesPerSecond * 1e3, "cache"}
                                           : Roof{bytes / peaks.bytesPerSecond * 1e3, "memory"};
-  double rate = half && peaks.halfFlopsPerSecond > 0 ? peaks.halfFlopsPerSecond : peaks.flopsPerSecond;
+  double rate = rateOf(peaks, elementBytes);
   double computeMs = rate > 0 ? flops / rate * 1e3 : 0;
   return computeMs > roof.milliseconds ? Roof{computeMs, "compute"} : roof;
 }
@@ -192,11 +233,13 @@ Expected<Peaks> measurePeaks(runtime::Device &device, const std::string &target)
     return failed;
   if (device.info().hostMemory) {
     peaks.flopsPerSecond = hostFlopsPerSecond();
+    peaks.byteFlopsPerSecond = hostByteFlopsPerSecond(target);
     for (size_t size : cacheSizes)
       peaks.caches.push_back({double(size), readBytesPerSecond(static_cast<const std::byte *>(from->get()), size)});
   } else if (auto row = findTarget(target)) {
     peaks.flopsPerSecond = (*row)->peakF32;
     peaks.halfFlopsPerSecond = (*row)->peakF16;
+    peaks.byteFlopsPerSecond = (*row)->peakI8;
   }
   return peaks;
 }

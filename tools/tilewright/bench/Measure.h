@@ -34,28 +34,29 @@ Expected<std::vector<Latency>> measureInterleaved(const std::vector<runtime::Con
 /// The steps with their median milliseconds over `rounds` profiled runs; begin and work are those of the last run.
 Expected<std::vector<runtime::StepProfile>> profileSteps(runtime::Context &context, size_t rounds);
 
-/// The measured peaks of a device, to which groups are compared.
+/// The peaks of a device, to which groups are compared; arithmetic ones count multiplications and additions, and are 0
+/// where they are not known.
 struct Peaks {
   /// The read rate of a working set of at most `bytes` that stays in a cache.
   struct Cache {
     double bytes, bytesPerSecond;
   };
-  double bytesPerSecond = 0; // a copy through memory, reads and writes counted
-  std::vector<Cache> caches; // the host's, smallest first; empty where they were not measured
-  double flopsPerSecond =
-      0; // multiply-adds in f32 on the vector units: measured on the host, from the data sheet on GPUs; 0 unknown
-  double halfFlopsPerSecond =
-      0; // of half types on matrix units, from the data sheet; 0 where halves are computed as f32
+  double bytesPerSecond = 0;     // a copy through memory, reads and writes counted
+  std::vector<Cache> caches;     // the host's, smallest first; empty where they were not measured
+  double flopsPerSecond = 0;     // in f32 on the vector units: measured on the host, from the data sheet on GPUs
+  double halfFlopsPerSecond = 0; // of half types on matrix units, from the data sheet; 0: as f32
+  double byteFlopsPerSecond = 0; // of bytes: measured on a host with VNNI, from the data sheet on GPUs; 0 unknown
 };
 /// `target` is that of the program's code. On GPUs, memory bandwidth is measured and arithmetic peaks are from the
 /// table of targets.
 Expected<Peaks> measurePeaks(runtime::Device &device, const std::string &target);
 
-/// The least time to move `bytes` and compute `flops` (of half types if `half`), and which peak bounds it.
+/// The least time to move `bytes` and to compute `flops` on elements of `elementBytes` (products of 1 or 2 have rates of
+/// their own), and which peak bounds it. What is computed at an unknown rate bounds nothing.
 struct Roof {
   double milliseconds;
   const char *name; // "memory", "cache" (all bytes fit in one and may be there already) or "compute"
 };
-Roof roofOf(const Peaks &peaks, double bytes, double flops, bool half);
+Roof roofOf(const Peaks &peaks, double bytes, double flops, size_t elementBytes);
 
 } // namespace tilewright
