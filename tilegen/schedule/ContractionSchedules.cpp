@@ -8,7 +8,6 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
-using tilewright::graph::RootKind;
 
 namespace tilewright::tilegen {
 namespace {
