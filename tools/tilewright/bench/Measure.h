@@ -51,8 +51,8 @@ struct Peaks {
 /// table of targets.
 Expected<Peaks> measurePeaks(runtime::Device &device, const std::string &target);
 
-/// The least time to move `bytes` and to compute `flops` on elements of `elementBytes` (products of 1 or 2 have rates of
-/// their own), and which peak bounds it. What is computed at an unknown rate bounds nothing.
+/// The least time to move `bytes` and to compute `flops` on elements of `elementBytes` (products of 1 or 2 have rates
+/// of their own), and which peak bounds it. What is computed at an unknown rate bounds nothing.
 struct Roof {
   double milliseconds;
   const char *name; // "memory", "cache" (all bytes fit in one and may be there already) or "compute"
