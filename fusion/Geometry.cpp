@@ -342,15 +342,15 @@ static bool hasColumnsOnTheRight(graph::ContractOp op) {
   return false;
 }
 
-/// Whether a contraction shares its left side and its loops with the root, so that one loop sums both. What the right
-/// sides are computed from would need registers for two.
+/// Whether a contraction shares its left side and its loops with the root, so that one loop sums both. Windows, and what
+/// the right sides are computed from, would need more registers than two sums leave.
 bool Analysis::isPair(graph::ContractOp op) const {
   auto first = dyn_cast<graph::ContractOp>(geometry.root);
   return first && !geometry.pair && areEqual(first.getLhs(), op.getLhs()) && first.getType() == op.getType() &&
          first.getRhs().getType() == op.getRhs().getType() &&
          first->getName().compareOpProperties(first->getPropertiesStorage(), op->getPropertiesStorage()) &&
-         placeOf(op.getLhs()).space == Space::Free && hasColumnsOnTheRight(op) && isRead(first.getRhs()) &&
-         isRead(op.getRhs());
+         placeOf(op.getLhs()).space == Space::Free && !windowed.contains(op.getLhs()) && hasColumnsOnTheRight(op) &&
+         isRead(first.getRhs()) && isRead(op.getRhs());
 }
 
 std::optional<Reason> Analysis::visitContract(graph::ContractOp op) {

@@ -47,7 +47,6 @@ constexpr int64_t bytesOfRings = 1 << 10; // of shared memory, at most
 constexpr MatmulTile warpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 4, 2}, {128, 64, 4, 2}, {64, 64, 4, 2}};
 constexpr MatmulTile warpgroupTilesThroughRegisters[] = {{128, 128, 4, 2}, {64, 64, 4, 2}};
 constexpr MatmulTile pairedWarpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 4, 2}};
-constexpr MatmulTile pairedWarpgroupTilesThroughRegisters[] = {{128, 128, 4, 2}};
 constexpr MatmulTile halfTiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {64, 64, 4},
                                     {32, 64, 4},   {16, 64, 4},  {16, 32, 2}};
 /// Of both products of a pair: each has half of the columns, of which short pieces are read slowly (FewRows.cpp).
@@ -100,9 +99,10 @@ static ArrayRef<RoleTile> roleTilesOf(const KernelSpace &space) {
   return areSingles ? ArrayRef(singleRoleTiles) : ArrayRef(roleTiles);
 }
 
+/// A pair's two right sides have no registers to pass through beside its sums.
 static ArrayRef<MatmulTile> warpgroupTilesOf(const KernelSpace &space, bool areCopied) {
   if (space.pairedRhs)
-    return areCopied ? ArrayRef(pairedWarpgroupTiles) : ArrayRef(pairedWarpgroupTilesThroughRegisters);
+    return areCopied ? ArrayRef(pairedWarpgroupTiles) : ArrayRef<MatmulTile>();
   return areCopied ? ArrayRef(warpgroupTiles) : ArrayRef(warpgroupTilesThroughRegisters);
 }
 
@@ -153,17 +153,25 @@ struct WarpgroupSteps {
 };
 } // namespace
 
+/// Do rows of the operands begin at multiples of 16 bytes, and end there, so that they are copied beside the registers?
+static bool areRowsCopied(const KernelSpace &space) {
+  auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
+  std::optional<int64_t> columns = sizeOf(LoopKind::Column), depth = sizeOf(LoopKind::Reduction);
+  int64_t bytes = elementOf(space).getIntOrFloatBitWidth() / 8, together = space.pairedRhs ? 2 : 1; // see asOne
+  return columns && depth && *columns / together * bytes % 16 == 0 && *depth * bytes % 16 == 0;
+}
+
 /// Null where steps would be more than a quarter padding.
 static std::optional<WarpgroupSteps> warpgroupSteps(const KernelSpace &space, const TargetDesc &target) {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
-  std::optional<int64_t> columns = sizeOf(LoopKind::Column), depth = sizeOf(LoopKind::Reduction);
+  std::optional<int64_t> depth = sizeOf(LoopKind::Reduction);
   int64_t bytes = elementOf(space).getIntOrFloatBitWidth() / 8, depthOfWarpgroups = bytesOfWarpgroups / bytes;
   int64_t padded = llvm::alignTo(space.expectedSize(reduced.back()), depthOfWarpgroups);
   if (padded - depth.value_or(padded) > padded / 4)
     return {};
   int64_t elementsOfCopy = 16 / bytes;
-  bool isCopied = columns && depth && *columns % elementsOfCopy == 0 && *depth % elementsOfCopy == 0;
+  bool isCopied = areRowsCopied(space);
   if (bytes == 1) // whose rows run along k in shared memory, whatever they do outside
     isCopied = depth && *depth % elementsOfCopy == 0 && !space.columnsAreContiguous();
   int64_t steps = padded / depthOfWarpgroups;
@@ -210,6 +218,8 @@ static tile::ScheduleAttr scheduleWarps(const KernelSpace &space, const MatmulTi
   int64_t depth = space.expectedSize(space.loopsOfKind(LoopKind::Reduction).back());
   int64_t deepest = std::max<int64_t>(16, powerAbove(depth)),
           mostBytes = !half && tile.rows < tile.columns && target.bulkCopies ? bytesOfWideStage : bytesOfStage;
+  if (space.pairedRhs && !areRowsCopied(space)) // two right sides pass through registers beside two sums
+    mostBytes /= 2;
   while (step > 16 && (step > deepest || (tile.rows + tile.columns) * step * bytes > mostBytes))
     step /= 2;
   int64_t stageBytes = (tile.rows + tile.columns) * step * bytes;
