@@ -342,8 +342,8 @@ static bool hasColumnsOnTheRight(graph::ContractOp op) {
   return false;
 }
 
-/// Whether a contraction shares its left side and its loops with the root, so that one loop sums both. Windows, and what
-/// the right sides are computed from, would need more registers than two sums leave.
+/// Whether a contraction shares its left side and its loops with the root, so that one loop sums both. Windows, and
+/// what the right sides are computed from, would need more registers than two sums leave.
 bool Analysis::isPair(graph::ContractOp op) const {
   auto first = dyn_cast<graph::ContractOp>(geometry.root);
   return first && !geometry.pair && areEqual(first.getLhs(), op.getLhs()) && first.getType() == op.getType() &&
