@@ -45,15 +45,16 @@ struct StreamedTile {
   int64_t step, stages, groups;
 };
 constexpr int64_t anySteps = std::numeric_limits<int64_t>::max();
+constexpr double anyBlocks = std::numeric_limits<double>::infinity();
 constexpr StreamedTile streamedTiles[] = {
-    {false, 1, 32 << 20, anySteps, 0.62, 1e9, {16, 128, 4}, 64, 6, 0},
-    {false, 1, 32 << 20, anySteps, 0.62, 1e9, {16, 64, 4}, 128, 6, 0},
-    {false, 1, 8 << 20, 16, 0.24, 1e9, {16, 64, 4}, 128, 6, 0},
+    {false, 1, 32 << 20, anySteps, 0.62, anyBlocks, {16, 128, 4}, 64, 6, 0},
+    {false, 1, 32 << 20, anySteps, 0.62, anyBlocks, {16, 64, 4}, 128, 6, 0},
+    {false, 1, 8 << 20, 16, 0.24, anyBlocks, {16, 64, 4}, 128, 6, 0},
     {false, 17, 32 << 20, anySteps, 0.45, 1, {64, 64, 4}, 64, 12, 1},
-    {true, 1, 32 << 20, anySteps, 0.62, 1e9, {16, 128, 8}, 32, 6, 0},
-    {true, 1, 32 << 20, anySteps, 0.62, 1e9, {16, 64, 8}, 64, 8, 0},
-    {true, 17, 32 << 20, anySteps, 0.62, 1e9, {32, 128, 8}, 32, 6, 0},
-    {true, 33, 32 << 20, anySteps, 0.62, 1e9, {64, 64, 8}, 64, 4, 0},
+    {true, 1, 32 << 20, anySteps, 0.62, anyBlocks, {16, 128, 8}, 32, 6, 0},
+    {true, 1, 32 << 20, anySteps, 0.62, anyBlocks, {16, 64, 8}, 64, 8, 0},
+    {true, 17, 32 << 20, anySteps, 0.62, anyBlocks, {32, 128, 8}, 32, 6, 0},
+    {true, 33, 32 << 20, anySteps, 0.62, anyBlocks, {64, 64, 8}, 64, 4, 0},
 };
 /// Where there are no tiles enough, the first of its kind shares sums among no more blocks than multiprocessors.
 constexpr int64_t partsOfStreamed[] = {8, 6, 4, 3, 2}, leastStepsOfPart = 4;
@@ -132,7 +133,7 @@ static std::optional<Stream> streamOf(const KernelSpace &space) {
   bool isHalf = elementOf(space).isF16() || elementOf(space).isBF16(), isPair = space.pairedRhs != nullptr,
        isBatch = llvm::any_of(space.loopsOfKind(LoopKind::Parallel),
                               [&](unsigned loop) { return constantOf(space.loops()[loop].size) != 1; });
-  if (!isHalf || isBatch || !rows || !columns || !depth || *columns % columnsOfAccess ||
+  if (!isHalf || isBatch || !rows || !columns || !depth || *columns % columnsOfAccess || *depth % columnsOfAccess ||
       space.loopsOfKind(LoopKind::Reduction).size() != 1 || !space.columnsAreContiguous() ||
       !isReadPlainly(space.rhs) || (isPair && !isReadPlainly(space.pairedRhs)))
     return std::nullopt;
@@ -146,7 +147,8 @@ tile::ScheduleAttr scheduleStreamed(const KernelSpace &space, const TargetDesc &
   auto stepsOf = [&](const StreamedTile &row) { return int64_t(llvm::divideCeil(stream->depth, row.step)); };
   auto fits = [&](const StreamedTile &row) {
     return row.isPair == (space.pairedRhs != nullptr) && stream->rows >= row.leastRows &&
-           stream->rows <= row.tile.rows && stream->bytes >= row.leastBytes && stepsOf(row) <= row.mostSteps;
+           stream->rows <= row.tile.rows && stream->bytes >= row.leastBytes && stepsOf(row) <= row.mostSteps &&
+           (row.groups == 0 || isReadPlainly(space.lhs));
   };
   auto make = [&](const StreamedTile &row) { return makeMatmul(space, row.tile, row.step, row.stages, row.groups); };
   for (const StreamedTile &row : streamedTiles) {
