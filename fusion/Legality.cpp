@@ -10,12 +10,24 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::fusion;
 
+/// Do all contractions multiply elements that the fusion is for?
+static bool multiplies(ArrayRef<Operation *> ops, AttentionFusion which) {
+  return llvm::all_of(ops, [&](Operation *op) {
+    return !isa<graph::ContractOp>(op) || llvm::all_of(op->getOperandTypes(), [&](Type type) {
+      Type element = cast<RankedTensorType>(type).getElementType();
+      return element.isF16() || element.isBF16() || (which == AttentionFusion::Floats && element.isF32());
+    });
+  });
+}
+
 /// What can be said of the operations alone.
 static GeometryOrRefusal checkOperations(ArrayRef<Operation *> ops, Machine machine) {
   GeometryOrRefusal geometry = analyze(ops);
   if (std::holds_alternative<Refusal>(geometry))
     return geometry;
-  if (Operation *pair = std::get<Geometry>(geometry).pair; pair && machine == Machine::Cpu)
+  // A core computes one after the other, and what multiplies large singles on GPUs takes one sum (tilegen/place/roles).
+  if (Operation *pair = std::get<Geometry>(geometry).pair;
+      pair && (machine == Machine::Cpu || !multiplies(ops, AttentionFusion::Halves)))
     return Refusal{Reason::Target, pair};
   if (std::optional<Refusal> refusal = tooManyTiles(ops, std::get<Geometry>(geometry)))
     return *refusal;
@@ -39,15 +51,6 @@ GeometryOrRefusal fusion::checkUnion(const GroupGraph &graph, const Group &produ
 
 /// No path leaves the three and comes back, since nothing else reads what `scores` and `softmax` compute: only what the
 /// mix computes is an output of an attention.
-static bool multiplies(ArrayRef<Operation *> ops, AttentionFusion which) {
-  return llvm::all_of(ops, [&](Operation *op) {
-    return !isa<graph::ContractOp>(op) || llvm::all_of(op->getOperandTypes(), [&](Type type) {
-      Type element = cast<RankedTensorType>(type).getElementType();
-      return element.isF16() || element.isBF16() || (which == AttentionFusion::Floats && element.isF32());
-    });
-  });
-}
-
 GeometryOrRefusal fusion::checkAttention(const FusionOptions &options, const Group &scores, const Group &softmax,
                                          const Group &mix) {
   AttentionFusion which = options.attention;

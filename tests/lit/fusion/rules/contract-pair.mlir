@@ -5,14 +5,32 @@
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all explain=text' -o /dev/null | FileCheck %s --check-prefix=TEXT
 
 // The least of it. A core computes one after the other, whose left side and sums stay in its caches.
-// CHECK-LABEL: func.func @main(%arg0: tensor<16x64xf32>
+// CHECK-LABEL: func.func @main(%arg0: tensor<16x64xf16>
 // CHECK: graph.launch @matmul_mul(
 // CHECK-NOT: graph.launch
 // CHECK: graph.kernel @matmul_mul
 // CHECK-SAME: root = #graph.root<matmul>
-// EPILOGUE-LABEL: func.func @main(%arg0: tensor<16x64xf32>
+// EPILOGUE-LABEL: func.func @main(%arg0: tensor<16x64xf16>
 // EPILOGUE-COUNT-2: graph.launch
 // CPU: is not fused with {{.*}} because kernels of this target hold one contraction
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+module attributes {graph.nodes = ["gate|MatMul", "up|MatMul", "act|Mul"]} {
+  func.func @main(%x: tensor<16x64xf16>, %g: tensor<64x96xf16>, %u: tensor<64x96xf16>) -> tensor<16x96xf32> {
+    %0 = graph.contract %x, %g maps [#x, #w, #y] {graph.node = 0 : i64} : tensor<16x64xf16>, tensor<64x96xf16> -> tensor<16x96xf32>
+    %1 = graph.contract %x, %u maps [#x, #w, #y] {graph.node = 1 : i64} : tensor<16x64xf16>, tensor<64x96xf16> -> tensor<16x96xf32>
+    %2 = arith.mulf %0, %1 {graph.node = 2 : i64} : tensor<16x96xf32>
+    return %2 : tensor<16x96xf32>
+  }
+}
+
+// -----
+
+// Refused: singles, which the matrix units multiply in a form that has one sum.
+// CHECK-LABEL: func.func @main(%arg0: tensor<16x64xf32>
+// CHECK-COUNT-2: graph.launch
+// TEXT: because kernels of this target hold one contraction
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (k, n)>
 #y = affine_map<(m, n, k) -> (m, n)>
@@ -48,16 +66,16 @@ module attributes {graph.nodes = ["gate|MatMul", "up|MatMul", "act|Mul"]} {
 // -----
 
 // Refused: another left side.
-// CHECK-LABEL: func.func @main(%arg0: tensor<16x32xf32>
+// CHECK-LABEL: func.func @main(%arg0: tensor<16x32xf16>
 // CHECK-COUNT-2: graph.launch
 // TEXT: because a kernel holds one contraction (two around a softmax, or of one left side), and this would be one more
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (k, n)>
 #y = affine_map<(m, n, k) -> (m, n)>
 module attributes {graph.nodes = ["gate|MatMul", "up|MatMul", "act|Mul"]} {
-  func.func @main(%x: tensor<16x32xf32>, %h: tensor<16x32xf32>, %g: tensor<32x96xf32>, %u: tensor<32x96xf32>) -> tensor<16x96xf32> {
-    %0 = graph.contract %x, %g maps [#x, #w, #y] {graph.node = 0 : i64} : tensor<16x32xf32>, tensor<32x96xf32> -> tensor<16x96xf32>
-    %1 = graph.contract %h, %u maps [#x, #w, #y] {graph.node = 1 : i64} : tensor<16x32xf32>, tensor<32x96xf32> -> tensor<16x96xf32>
+  func.func @main(%x: tensor<16x32xf16>, %h: tensor<16x32xf16>, %g: tensor<32x96xf16>, %u: tensor<32x96xf16>) -> tensor<16x96xf32> {
+    %0 = graph.contract %x, %g maps [#x, #w, #y] {graph.node = 0 : i64} : tensor<16x32xf16>, tensor<32x96xf16> -> tensor<16x96xf32>
+    %1 = graph.contract %h, %u maps [#x, #w, #y] {graph.node = 1 : i64} : tensor<16x32xf16>, tensor<32x96xf16> -> tensor<16x96xf32>
     %2 = arith.mulf %0, %1 {graph.node = 2 : i64} : tensor<16x96xf32>
     return %2 : tensor<16x96xf32>
   }
@@ -102,17 +120,17 @@ module attributes {graph.nodes = ["a|Conv", "b|Conv", "mul|Mul"]} {
 // -----
 
 // A near miss: a third product of the same left side is a kernel of its own.
-// CHECK-LABEL: func.func @main(%arg0: tensor<16x256xf32>
+// CHECK-LABEL: func.func @main(%arg0: tensor<16x256xf16>
 // CHECK-COUNT-2: graph.launch
 // CHECK-NOT: graph.launch
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (k, n)>
 #y = affine_map<(m, n, k) -> (m, n)>
 module attributes {graph.nodes = ["gate|MatMul", "up|MatMul", "third|MatMul", "act|Mul", "more|Add"]} {
-  func.func @main(%x: tensor<16x256xf32>, %g: tensor<256x96xf32>, %u: tensor<256x96xf32>, %t: tensor<256x96xf32>) -> tensor<16x96xf32> {
-    %0 = graph.contract %x, %g maps [#x, #w, #y] {graph.node = 0 : i64} : tensor<16x256xf32>, tensor<256x96xf32> -> tensor<16x96xf32>
-    %1 = graph.contract %x, %u maps [#x, #w, #y] {graph.node = 1 : i64} : tensor<16x256xf32>, tensor<256x96xf32> -> tensor<16x96xf32>
-    %2 = graph.contract %x, %t maps [#x, #w, #y] {graph.node = 2 : i64} : tensor<16x256xf32>, tensor<256x96xf32> -> tensor<16x96xf32>
+  func.func @main(%x: tensor<16x256xf16>, %g: tensor<256x96xf16>, %u: tensor<256x96xf16>, %t: tensor<256x96xf16>) -> tensor<16x96xf32> {
+    %0 = graph.contract %x, %g maps [#x, #w, #y] {graph.node = 0 : i64} : tensor<16x256xf16>, tensor<256x96xf16> -> tensor<16x96xf32>
+    %1 = graph.contract %x, %u maps [#x, #w, #y] {graph.node = 1 : i64} : tensor<16x256xf16>, tensor<256x96xf16> -> tensor<16x96xf32>
+    %2 = graph.contract %x, %t maps [#x, #w, #y] {graph.node = 2 : i64} : tensor<16x256xf16>, tensor<256x96xf16> -> tensor<16x96xf32>
     %3 = arith.mulf %0, %1 {graph.node = 3 : i64} : tensor<16x96xf32>
     %4 = arith.addf %3, %2 {graph.node = 4 : i64} : tensor<16x96xf32>
     return %4 : tensor<16x96xf32>
