@@ -88,47 +88,40 @@ Expected<std::vector<runtime::StepProfile>> profileSteps(runtime::Context &conte
 static constexpr int chains = 12;
 static constexpr int rounds = 1 << 16;
 
-#define FMA_LOOP(TYPE, SET, FMA)                                                                                       \
-  TYPE sums[chains], factor = SET(0.999f), addend = SET(1e-3f);                                                        \
+/// Chains that begin at FIRST and go on from `sum` by STEP.
+#define CHAIN_LOOP(TYPE, FIRST, STEP)                                                                                  \
+  TYPE sums[chains];                                                                                                   \
   for (TYPE &sum : sums)                                                                                               \
-    sum = SET(1.0f);                                                                                                   \
+    sum = FIRST;                                                                                                       \
   for (int i = 0; i < rounds; ++i)                                                                                     \
     _Pragma("clang loop unroll(full)") for (TYPE &sum :                                                                \
                                             sums) { /* else the sums live in memory without optimization */            \
-      sum = FMA(sum, factor, addend);                                                                                  \
+      sum = STEP;                                                                                                      \
       asm volatile("" : "+v"(sum));                                                                                    \
     }                                                                                                                  \
   float result;                                                                                                        \
   std::memcpy(&result, &sums[0], sizeof result);                                                                       \
   return result
 
-__attribute__((target("avx512f"))) static float multiplyAdds512() { FMA_LOOP(__m512, _mm512_set1_ps, _mm512_fmadd_ps); }
-__attribute__((target("avx2,fma"))) static float multiplyAdds256() {
-  FMA_LOOP(__m256, _mm256_set1_ps, _mm256_fmadd_ps);
+__attribute__((target("avx512f"))) static float multiplyAdds512() {
+  __m512 factor = _mm512_set1_ps(0.999f), addend = _mm512_set1_ps(1e-3f);
+  CHAIN_LOOP(__m512, _mm512_set1_ps(1.0f), _mm512_fmadd_ps(sum, factor, addend));
 }
-#undef FMA_LOOP
+__attribute__((target("avx2,fma"))) static float multiplyAdds256() {
+  __m256 factor = _mm256_set1_ps(0.999f), addend = _mm256_set1_ps(1e-3f);
+  CHAIN_LOOP(__m256, _mm256_set1_ps(1.0f), _mm256_fmadd_ps(sum, factor, addend));
+}
 
-// The same of bytes, whose sums come five cycles later.
-#define DOT_LOOP(TYPE, SET, DOT)                                                                                       \
-  TYPE sums[chains], left = SET(3), right = SET(1);                                                                    \
-  for (TYPE &sum : sums)                                                                                               \
-    sum = SET(0);                                                                                                      \
-  for (int i = 0; i < rounds; ++i)                                                                                     \
-    _Pragma("clang loop unroll(full)") for (TYPE &sum : sums) {                                                        \
-      sum = DOT(sum, left, right);                                                                                     \
-      asm volatile("" : "+v"(sum));                                                                                    \
-    }                                                                                                                  \
-  float result;                                                                                                        \
-  std::memcpy(&result, &sums[0], sizeof result);                                                                       \
-  return result
-
+// Of bytes, whose sums come five cycles later.
 __attribute__((target("avx512f,avx512vnni"))) static float dots512() {
-  DOT_LOOP(__m512i, _mm512_set1_epi8, _mm512_dpbusd_epi32);
+  __m512i left = _mm512_set1_epi8(3), right = _mm512_set1_epi8(1);
+  CHAIN_LOOP(__m512i, _mm512_setzero_si512(), _mm512_dpbusd_epi32(sum, left, right));
 }
 __attribute__((target("avx2,avxvnni"))) static float dots256() {
-  DOT_LOOP(__m256i, _mm256_set1_epi8, _mm256_dpbusd_avx_epi32);
+  __m256i left = _mm256_set1_epi8(3), right = _mm256_set1_epi8(1);
+  CHAIN_LOOP(__m256i, _mm256_setzero_si256(), _mm256_dpbusd_avx_epi32(sum, left, right));
 }
-#undef DOT_LOOP
+#undef CHAIN_LOOP
 
 /// The best of `times` runs, in seconds, which other work on the machine disturbed least.
 static double bestSeconds(int times, const std::function<void()> &work) {
