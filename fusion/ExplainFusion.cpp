@@ -114,7 +114,7 @@ static FusionReport::Names nodeNames(ModuleOp module, ArrayRef<int64_t> nodes) {
 }
 
 /// Whether all products of a decision ended up in one kernel.
-static bool isPair(const GroupGraph &graph, const Join &join) {
+static bool areInOneKernel(const GroupGraph &graph, const Join &join) {
   return llvm::any_of(graph.inOrder(), [&](Group *group) {
     SmallVector<int64_t> nodes = group->nodes();
     return group->geometry.pair && llvm::all_of(join.nodes, [&](int64_t node) { return is_contained(nodes, node); });
@@ -125,7 +125,7 @@ UnnamedReport fusion::explainFusion(const GroupGraph &graph, FusionOptions optio
                                     ModuleOp module) {
   UnnamedReport unnamed{{options.mode, {}, {}, {}}, {}};
   for (const Join &join : joins)
-    if (!isPair(graph, join))
+    if (!areInOneKernel(graph, join))
       unnamed.report.joins.push_back({nodeNames(module, join.nodes), join.verdict});
   llvm::DenseMap<Group *, size_t> index;
   for (Group *group : graph.inOrder()) {

@@ -332,16 +332,6 @@ bool Analysis::isRead(Value operand) const {
          isConstantLike(operand.getDefiningOp());
 }
 
-/// Whether the result's last loop that is not of both operands is one of the right side: its columns.
-static bool hasColumnsOnTheRight(graph::ContractOp op) {
-  for (AffineExpr expr : llvm::reverse(op.getMap(2).getResults())) {
-    unsigned loop = cast<AffineDimExpr>(expr).getPosition();
-    if (op.getMap(0).isFunctionOfDim(loop) != op.getMap(1).isFunctionOfDim(loop))
-      return op.getMap(1).isFunctionOfDim(loop);
-  }
-  return false;
-}
-
 /// Whether a contraction shares its left side and its loops with the root, so that one loop sums both. Windows, and
 /// what the right sides are computed from, would need more registers than two sums leave.
 bool Analysis::isPair(graph::ContractOp op) const {
@@ -349,7 +339,7 @@ bool Analysis::isPair(graph::ContractOp op) const {
   return first && !geometry.pair && areEqual(first.getLhs(), op.getLhs()) && first.getType() == op.getType() &&
          first.getRhs().getType() == op.getRhs().getType() &&
          first->getName().compareOpProperties(first->getPropertiesStorage(), op->getPropertiesStorage()) &&
-         placeOf(op.getLhs()).space == Space::Free && !windowed.contains(op.getLhs()) && hasColumnsOnTheRight(op) &&
+         placeOf(op.getLhs()).space == Space::Free && !windowed.contains(op.getLhs()) && sideOfColumns(op) == 1 &&
          isRead(first.getRhs()) && isRead(op.getRhs());
 }
 
@@ -451,6 +441,16 @@ GeometryOrRefusal Analysis::run(ArrayRef<Operation *> ops) {
 } // namespace
 
 GeometryOrRefusal fusion::analyze(ArrayRef<Operation *> ops) { return Analysis().run(ops); }
+
+std::optional<unsigned> fusion::sideOfColumns(graph::ContractOp contract) {
+  for (AffineExpr expr : llvm::reverse(contract.getMap(2).getResults())) {
+    unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    bool left = contract.getMap(0).isFunctionOfDim(loop), right = contract.getMap(1).isFunctionOfDim(loop);
+    if (left != right)
+      return left ? 0 : 1;
+  }
+  return std::nullopt;
+}
 
 FailureOr<Geometry> fusion::analyze(graph::KernelOp kernel) {
   SmallVector<Operation *> ops;

@@ -48,6 +48,10 @@ GeometryOrRefusal analyze(llvm::ArrayRef<mlir::Operation *> ops);
 /// The same for the body of a kernel; fails with a diagnostic on the operation that does not fit.
 mlir::FailureOr<Geometry> analyze(graph::KernelOp kernel);
 
+/// The operand of a contraction, 0 or 1, that names the last of the result's loops that only one of them names: the
+/// side of the columns. None where there is no such loop.
+std::optional<unsigned> sideOfColumns(graph::ContractOp contract);
+
 /// True for arith and math operations that work element by element on tensors.
 bool isElementwise(mlir::Operation *op);
 

@@ -66,7 +66,7 @@ inline constexpr ReasonText reasonTexts[] = {
     {Reason::FewRows, "few-rows",
      "too few rows would share what one kernel reads again for each of its blocks of rows"},
     {Reason::SmallScores, "small-scores", "the scores are so few that they stay in a core's cache between kernels"},
-    {Reason::Target, "target", "kernels of this target hold one contraction"},
+    {Reason::Target, "target", "this target computes such contractions in kernels of their own"},
     {Reason::OtherLoops, "other-loops", "a reduction feeds a reduction over other loops"},
     {Reason::WindowIsRepeated, "window-result-repeated",
      "the result of a reduction over windows or outer loops is read again inside those loops"},

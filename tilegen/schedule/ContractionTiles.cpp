@@ -37,6 +37,7 @@ int64_t blocksOf(const KernelSpace &space, const MatmulTile &tile) {
   }
   return blocks;
 }
+
 tile::ScheduleAttr makeMatmul(const KernelSpace &space, const MatmulTile &chosen, int64_t step, int64_t stages,
                               int64_t groups, int64_t order) {
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1),
@@ -46,6 +47,7 @@ tile::ScheduleAttr makeMatmul(const KernelSpace &space, const MatmulTile &chosen
   return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Matmul, tile, steps, chosen.warps, stages, groups,
                                      order);
 }
+
 tile::ScheduleAttr withParts(const KernelSpace &space, tile::ScheduleAttr schedule, int64_t parts, int64_t tiles) {
   return tile::ScheduleAttr::ofBlock(schedule.getContext(), schedule.getRoot(), schedule.getTile(),
                                      schedule.getReduce(), schedule.getWarps(), schedule.getStages(),
@@ -60,10 +62,12 @@ tile::ScheduleAttr withColumns(tile::ScheduleAttr schedule, int64_t columns) {
                                      schedule.getWarps(), schedule.getStages(), schedule.getGroups(),
                                      schedule.getOrder(), schedule.getParts(), schedule.getMostTiles());
 }
+
 bool multipliesTf32(const KernelSpace &space, const TargetDesc &target) {
   bool hasTf32 = llvm::any_of(target.matrix, [](const MatrixInstruction &row) { return row.type == MatrixType::TF32; });
   return hasTf32 && elementOf(space).isF32() && matmulPrecisionOf(space.loopOps[0]) != MatmulPrecision::Ieee;
 }
+
 bool isReadPlainly(Value operand) {
   while (Operation *access = operand.getDefiningOp()) {
     if (!isa<graph::ReshapeOp, graph::TransposeOp, graph::SliceOp, graph::BroadcastOp>(access))
@@ -72,4 +76,5 @@ bool isReadPlainly(Value operand) {
   }
   return true;
 }
+
 } // namespace tilewright::tilegen

@@ -31,6 +31,7 @@ tile::ScheduleAttr makeMatmul(const KernelSpace &space, const MatmulTile &chosen
                               int64_t groups = 0, int64_t order = 1);
 /// The same shared by `parts` programs each, which need to know how many tiles there are at most.
 tile::ScheduleAttr withParts(const KernelSpace &space, tile::ScheduleAttr schedule, int64_t parts, int64_t tiles);
+/// The same with tiles of so many columns.
 tile::ScheduleAttr withColumns(tile::ScheduleAttr schedule, int64_t columns);
 
 /// Are singles multiplied by matrix instructions, once or three times?

@@ -47,6 +47,7 @@ struct StreamedTile {
 constexpr int64_t anySteps = std::numeric_limits<int64_t>::max();
 constexpr double anyBlocks = std::numeric_limits<double>::infinity();
 constexpr StreamedTile streamedTiles[] = {
+    // isPair, rows from, bytes from, steps to, blocks from, blocks to, tile, step, stages, groups
     {false, 1, 32 << 20, anySteps, 0.62, anyBlocks, {16, 128, 4}, 64, 6, 0},
     {false, 1, 32 << 20, anySteps, 0.62, anyBlocks, {16, 64, 4}, 128, 6, 0},
     {false, 1, 8 << 20, 16, 0.24, anyBlocks, {16, 64, 4}, 128, 6, 0},

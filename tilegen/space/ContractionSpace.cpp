@@ -64,14 +64,7 @@ LogicalResult ContractionBuilder::makeLoops() {
     sizes[cast<AffineDimExpr>(expr).getPosition()] = size;
   for (auto [expr, size] : llvm::zip_equal(rhs.getResults(), rhsSizes))
     sizes[cast<AffineDimExpr>(expr).getPosition()] = size;
-  // The columns are the operand's that names the result's last loop.
-  for (AffineExpr expr : llvm::reverse(result.getResults())) {
-    unsigned loop = cast<AffineDimExpr>(expr).getPosition();
-    if (names(0, loop) == names(1, loop))
-      continue;
-    swapped = names(0, loop);
-    break;
-  }
+  swapped = fusion::sideOfColumns(contract) == 0;
   SmallVector<unsigned> order;
   for (AffineMap map : {result, lhs})
     for (AffineExpr expr : map.getResults())

@@ -35,13 +35,12 @@ struct KernelSpace {
   graph::KernelOp source;
   graph::RootKind root = graph::RootKind::Pointwise; // as which the loops are ordered
   LoopNest nest;
-  llvm::SmallVector<Exprs> outputs;     // coordinates of each returned value
-  llvm::SmallVector<DimGroups> buffers; // merged dimensions of each argument, then of each result
-  llvm::SmallVector<mlir::Operation *>
-      loopOps;                            // the contraction or the pair of them, or the reductions in program order
-  llvm::SmallVector<Exprs> loopOpResults; // coordinates of their results
-  mlir::Value lhs, rhs;                   // matmul: the operand with the rows, and the one with the columns
-  mlir::Value pairedRhs;                  // of a pair's second contraction, at the same coordinates as rhs
+  llvm::SmallVector<Exprs> outputs;             // coordinates of each returned value
+  llvm::SmallVector<DimGroups> buffers;         // merged dimensions of each argument, then of each result
+  llvm::SmallVector<mlir::Operation *> loopOps; // the contraction or the pair, or the reductions in program order
+  llvm::SmallVector<Exprs> loopOpResults;       // coordinates of their results
+  mlir::Value lhs, rhs;                         // matmul: the operand with the rows, and the one with the columns
+  mlir::Value pairedRhs;                        // of a pair's second contraction, at the same coordinates as rhs
   Exprs lhsCoordinates, rhsCoordinates;
   std::optional<fusion::Attention> attention; // whose queries and keys are lhs and rhs
   Exprs logits, row, values;                  // coordinates of what its softmax reads, of the results of its

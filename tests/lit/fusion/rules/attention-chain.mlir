@@ -18,8 +18,8 @@
 // NONE: graph.launch @matmul(
 // NONE: graph.launch @softmax(
 // NONE: graph.launch @matmul_0(
-// TARGET: softmax is not fused with pv because kernels of this target hold one contraction
-// FLOATS-NOT: softmax is not fused with pv because kernels of this target
+// TARGET: softmax is not fused with pv because this target computes such contractions in kernels of their own
+// FLOATS-NOT: softmax is not fused with pv because this target
 // LARGE: softmax is not fused with pv because the scores are so few that they stay in a core's cache between kernels
 #qd = affine_map<(b, m, n, d) -> (b, m, d)>
 #kd = affine_map<(b, m, n, d) -> (b, n, d)>

@@ -12,7 +12,7 @@
 // CHECK-SAME: root = #graph.root<matmul>
 // EPILOGUE-LABEL: func.func @main(%arg0: tensor<16x64xf16>
 // EPILOGUE-COUNT-2: graph.launch
-// CPU: is not fused with {{.*}} because kernels of this target hold one contraction
+// CPU: is not fused with {{.*}} because this target computes such contractions in kernels of their own
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (k, n)>
 #y = affine_map<(m, n, k) -> (m, n)>
@@ -30,7 +30,7 @@ module attributes {graph.nodes = ["gate|MatMul", "up|MatMul", "act|Mul"]} {
 // Refused: singles, which the matrix units multiply in a form that has one sum.
 // CHECK-LABEL: func.func @main(%arg0: tensor<16x64xf32>
 // CHECK-COUNT-2: graph.launch
-// TEXT: because kernels of this target hold one contraction
+// TEXT: because this target computes such contractions in kernels of their own
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (k, n)>
 #y = affine_map<(m, n, k) -> (m, n)>
