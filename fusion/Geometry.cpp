@@ -106,7 +106,7 @@ private:
   bool isWindow(graph::ReduceOp op) const;
   std::optional<Reason> beginSoftmax(graph::ReduceOp op);
   std::optional<Reason> endSoftmax(graph::ContractOp op);
-  bool isPair(graph::ContractOp op) const;
+  bool sharesLoops(graph::ContractOp op) const;
   bool isRead(Value operand) const;
   bool differsByRow(int64_t dim, ArrayRef<Step> steps) const;
   std::optional<Refusal> checkSoftmax();
@@ -207,7 +207,7 @@ bool Analysis::isWindow(graph::ReduceOp op) const {
 
 std::optional<Reason> Analysis::visitReduce(graph::ReduceOp op) {
   if (geometry.kind == RootKind::Matmul)
-    return geometry.pair ? Reason::ReductionOfContraction : beginSoftmax(op);
+    return geometry.more.empty() ? beginSoftmax(op) : Reason::ReductionOfContraction;
   Place place = placeOf(op.getInput());
   if (mix)
     return Reason::ReductionOfContraction;
@@ -324,19 +324,19 @@ static bool areEqual(Value a, Value b) {
          llvm::equal(first->getOperands(), second->getOperands(), areEqual);
 }
 
-/// Whether an operand is in memory, and not computed by the kernel.
+/// Whether an operand is in memory, maybe in a narrower type, and not computed by the kernel.
 bool Analysis::isRead(Value operand) const {
-  while (auto access = operand.getDefiningOp<graph::AccessOpInterface>())
-    operand = access.getData();
+  while (isa_and_nonnull<graph::AccessOpInterface, arith::ExtFOp>(operand.getDefiningOp()))
+    operand = operand.getDefiningOp()->getOperand(0);
   return !operand.getDefiningOp() || !members.contains(operand.getDefiningOp()) ||
          isConstantLike(operand.getDefiningOp());
 }
 
 /// Whether a contraction shares its left side and its loops with the root, so that one loop sums both. Windows, and
-/// what the right sides are computed from, would need more registers than two sums leave.
-bool Analysis::isPair(graph::ContractOp op) const {
+/// what the right sides are computed from, would need more registers than several sums leave.
+bool Analysis::sharesLoops(graph::ContractOp op) const {
   auto first = dyn_cast<graph::ContractOp>(geometry.root);
-  return first && !geometry.pair && areEqual(first.getLhs(), op.getLhs()) && first.getType() == op.getType() &&
+  return first && geometry.more.size() + 1 < mostContractions && areEqual(first.getLhs(), op.getLhs()) && first.getType() == op.getType() &&
          first.getRhs().getType() == op.getRhs().getType() &&
          first->getName().compareOpProperties(first->getPropertiesStorage(), op->getPropertiesStorage()) &&
          placeOf(op.getLhs()).space == Space::Free && !windowed.contains(op.getLhs()) && sideOfColumns(op) == 1 &&
@@ -346,8 +346,8 @@ bool Analysis::isPair(graph::ContractOp op) const {
 std::optional<Reason> Analysis::visitContract(graph::ContractOp op) {
   if (geometry.kind == RootKind::Attention)
     return endSoftmax(op);
-  if (geometry.kind == RootKind::Matmul && isPair(op)) {
-    geometry.pair = op;
+  if (geometry.kind == RootKind::Matmul && sharesLoops(op)) {
+    geometry.more.push_back(op);
     places[op.getResult()] = Place{Space::Result, {}};
     return std::nullopt;
   }

@@ -16,8 +16,8 @@
 // An attention has two contractions (Attention.h). Once a row of the first one's results is reduced, these are Full;
 // the second contraction sums over the reduced loop, and its results are at Result again.
 //
-// A contraction may have a second one beside it, of the same left side over the same loops (a pair, as gate and up of
-// an MLP): both results are at Result.
+// A contraction may have up to three more beside it, of the same left side over the same loops (gate and up of an MLP,
+// the gates of an LSTM): all their results are at Result.
 #pragma once
 
 #include "fusion/Reason.h"
@@ -33,10 +33,13 @@ namespace tilewright::fusion {
 
 using graph::RootKind;
 
+/// Of one left side in a kernel.
+inline constexpr size_t mostContractions = 4;
+
 struct Geometry {
   RootKind kind = RootKind::Pointwise;
   mlir::Operation *root = nullptr;        // the first contraction or reduction; null for pointwise
-  mlir::Operation *pair = nullptr;        // the second contraction of a pair
+  llvm::SmallVector<mlir::Operation *> more; // contractions beside the first one, of its left side
   llvm::SmallVector<mlir::Value> outputs; // values used outside the set, in program order
 };
 

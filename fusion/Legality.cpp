@@ -3,6 +3,7 @@
 #include "fusion/Legality.h"
 
 #include "frontend/graph/GraphOps.h"
+#include "frontend/graph/Sizes.h"
 #include "fusion/cost/CostModel.h"
 #include "fusion/cost/KernelLimits.h"
 
@@ -20,15 +21,45 @@ static bool multiplies(ArrayRef<Operation *> ops, AttentionFusion which) {
   });
 }
 
-/// What can be said of the operations alone.
-static GeometryOrRefusal checkOperations(ArrayRef<Operation *> ops, Machine machine) {
+/// Multiplications of a contraction; nothing if there is a size that is not known.
+static std::optional<int64_t> multiplicationsOf(graph::ContractOp op, std::optional<int64_t> ofUnknown) {
+  SmallVector<std::optional<int64_t>> loops(op.getMap(2).getNumDims());
+  for (unsigned side : {0, 1}) {
+    SmallVector<AffineExpr> sizes(graph::getSizes(cast<RankedTensorType>(op->getOperand(side).getType())));
+    for (auto [expr, size] : llvm::zip_equal(op.getMap(side).getResults(), sizes))
+      loops[cast<AffineDimExpr>(expr).getPosition()] = graph::constantSize(size);
+  }
+  int64_t product = 1;
+  for (std::optional<int64_t> loop : loops) {
+    if (!loop && !ofUnknown)
+      return std::nullopt;
+    product *= loop ? *loop : *ofUnknown;
+  }
+  return product;
+}
+
+/// Whether several contractions of one left side are faster in one kernel. Two of halves are. Singles, and more than
+/// two, are multiplied at half of the matrix units' rate there (what multiplies large singles takes one sum,
+/// tilegen/place/roles), which counts for little where the time is that of starting a kernel: in the step of a loop.
+static bool areSummedTogether(ArrayRef<Operation *> ops, size_t count) {
+  constexpr int64_t mostOfStep = 1 << 26, mostElsewhere = 1 << 22, rowsOfStep = 16; // where they are not known
+  if (count == 2 && multiplies(ops, AttentionFusion::Halves))
+    return true;
+  const auto *first = llvm::find_if(ops, llvm::IsaPred<graph::ContractOp>);
+  bool isStep = (*first)->getParentOfType<ModuleOp>()->getParentOp() != nullptr;
+  std::optional<int64_t> each =
+      multiplicationsOf(cast<graph::ContractOp>(*first), isStep ? std::optional(rowsOfStep) : std::nullopt);
+  return multiplies(ops, AttentionFusion::Floats) && each &&
+         *each * static_cast<int64_t>(count) <= (isStep ? mostOfStep : mostElsewhere);
+}
+
+GeometryOrRefusal fusion::checkKernel(ArrayRef<Operation *> ops, Machine machine) {
   GeometryOrRefusal geometry = analyze(ops);
   if (std::holds_alternative<Refusal>(geometry))
     return geometry;
-  // A core computes one after the other, and what multiplies large singles on GPUs takes one sum (tilegen/place/roles).
-  if (Operation *pair = std::get<Geometry>(geometry).pair;
-      pair && (machine == Machine::Cpu || !multiplies(ops, AttentionFusion::Halves)))
-    return Refusal{Reason::Target, pair};
+  ArrayRef<Operation *> more = std::get<Geometry>(geometry).more;
+  if (!more.empty() && (machine == Machine::Cpu || !areSummedTogether(ops, 1 + more.size())))
+    return Refusal{Reason::Target, more.back()};
   if (std::optional<Refusal> refusal = tooManyTiles(ops, std::get<Geometry>(geometry)))
     return *refusal;
   if (std::optional<Refusal> refusal = repeatedWork(ops, std::get<Geometry>(geometry), machine))
@@ -41,7 +72,7 @@ GeometryOrRefusal fusion::checkUnion(const GroupGraph &graph, const Group &produ
     return Refusal{Reason::DataDependent, consumer.ops.front()};
   if (isTooLarge(producer, consumer))
     return Refusal{Reason::TooLarge, consumer.ops.front()};
-  GeometryOrRefusal geometry = checkOperations(GroupGraph::united(producer, consumer), graph.machine());
+  GeometryOrRefusal geometry = checkKernel(GroupGraph::united(producer, consumer), graph.machine());
   if (std::holds_alternative<Refusal>(geometry))
     return geometry;
   if (graph.pathAround(producer, consumer))
@@ -59,7 +90,7 @@ GeometryOrRefusal fusion::checkAttention(const FusionOptions &options, const Gro
   Group both;
   both.ops = GroupGraph::united(scores, softmax);
   SmallVector<Operation *> ops = GroupGraph::united(both, mix);
-  GeometryOrRefusal geometry = checkOperations(ops, options.machine);
+  GeometryOrRefusal geometry = checkKernel(ops, options.machine);
   if (std::holds_alternative<Refusal>(geometry))
     return geometry;
   if (which == AttentionFusion::None)

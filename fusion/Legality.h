@@ -11,6 +11,9 @@ namespace tilewright::fusion {
 /// geometry, repeated work, convexity.
 GeometryOrRefusal checkUnion(const GroupGraph &graph, const Group &producer, const Group &consumer);
 
+/// What can be said of a kernel's operations alone, in program order: their geometry, or the first reason against it.
+GeometryOrRefusal checkKernel(llvm::ArrayRef<mlir::Operation *> ops, Machine machine);
+
 /// The same for an attention: `mix` reads only the softmax's result, and that reads the scores.
 GeometryOrRefusal checkAttention(const FusionOptions &options, const Group &scores, const Group &softmax,
                                  const Group &mix);

@@ -9,20 +9,27 @@ using namespace tilewright;
 using namespace tilewright::fusion;
 
 namespace {
-/// Pairs of groups that cannot be one kernel. As long as groups only merge, a pair stays refused until one of its
-/// groups changes: merges of other groups can only add paths around it.
+/// Pairs of groups that cannot be one kernel, by all rules that unite groups or by one that changes what they compute.
+/// As long as groups only merge, a pair stays refused until one of its groups changes: merges of other groups can only
+/// add paths around it.
 class Refusals {
 public:
-  bool contains(const Group &producer, const Group &consumer) const {
-    auto found = pairs.find({&producer, &consumer});
-    return found != pairs.end() && found->second == std::pair(producer.version, consumer.version);
+  bool contains(const Rule &rule, const Edge &edge) const {
+    auto found = pairs.find(keyOf(rule, edge));
+    return found != pairs.end() && found->second == versionsOf(edge);
   }
-  void add(const Group &producer, const Group &consumer) {
-    pairs[{&producer, &consumer}] = {producer.version, consumer.version};
-  }
+  void add(const Rule &rule, const Edge &edge) { pairs[keyOf(rule, edge)] = versionsOf(edge); }
 
 private:
-  llvm::DenseMap<std::pair<const Group *, const Group *>, std::pair<unsigned, unsigned>> pairs;
+  using Key = std::pair<const Rule *, std::pair<const Group *, const Group *>>;
+  static Key keyOf(const Rule &rule, const Edge &edge) {
+    return {rule.merge ? &rule : nullptr, {edge.producer, edge.consumer}};
+  }
+  static std::pair<unsigned, unsigned> versionsOf(const Edge &edge) {
+    return {edge.producer->version, edge.consumer->version};
+  }
+
+  llvm::DenseMap<Key, std::pair<unsigned, unsigned>> pairs;
 };
 } // namespace
 
@@ -72,10 +79,18 @@ static bool applyRule(const Rule &rule, GroupGraph &graph, FusionOptions options
   for (auto [value, user, insideNode] : uses) {
     Edge edge{graph.groupOf(value), graph.groupOf(user), value, user};
     if (edge.producer == edge.consumer || !modeAllows(options.mode, rule.from, insideNode) ||
-        refused.contains(*edge.producer, *edge.consumer) || !rule.admits(edge))
+        refused.contains(rule, edge) || !rule.admits(edge))
       continue;
     if (rule.feeds) {
       changed |= mergeThree(rule, graph, options, edge);
+      continue;
+    }
+    if (rule.merge) {
+      if (rule.merge(graph, edge)) { // some of `uses` are gone
+        edge.consumer->addRule(rule.name);
+        return true;
+      }
+      refused.add(rule, edge);
       continue;
     }
     GeometryOrRefusal geometry = checkUnion(graph, *edge.producer, *edge.consumer);
@@ -84,7 +99,7 @@ static bool applyRule(const Rule &rule, GroupGraph &graph, FusionOptions options
       edge.consumer->addRule(rule.name);
       changed = true;
     } else {
-      refused.add(*edge.producer, *edge.consumer);
+      refused.add(rule, edge);
     }
   }
   return changed;
@@ -97,6 +112,8 @@ void fusion::applyRules(Round round, GroupGraph &graph, FusionOptions options) {
     changed = false;
     for (const Rule &rule : ruleTable())
       if (rule.first <= round && applyRule(rule, graph, options, uses, refused)) {
+        if (rule.merge)
+          uses = usesToTry(graph, options.mode);
         llvm::erase_if(uses, [&](const Use &use) { return graph.groupOf(use.value) == graph.groupOf(use.user); });
         changed = true;
       }

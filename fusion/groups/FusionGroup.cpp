@@ -150,6 +150,22 @@ void GroupGraph::merge(Group &into, Group &from, Geometry geometry) {
   from.ops.clear();
 }
 
+void GroupGraph::replaceAndMerge(Group &into, Group &from, ArrayRef<Operation *> ops, ArrayRef<Operation *> replaced,
+                                 Geometry geometry) {
+  merge(into, from, std::move(geometry));
+  into.ops = llvm::to_vector(ops);
+  into.work = 0;
+  for (Operation *op : ops) {
+    owners[op] = &into;
+    into.work += elementWork(op);
+  }
+  for (Operation *op : llvm::reverse(replaced)) {
+    owners.erase(op);
+    lateSizes.drop(op);
+    op->erase();
+  }
+}
+
 Operation *GroupGraph::copyFor(Operation *op, ArrayRef<OpOperand *> uses) {
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);

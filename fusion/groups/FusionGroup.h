@@ -62,6 +62,9 @@ public:
 
   /// Moves the operations of `from` into `into`, whose geometry becomes `geometry`.
   void merge(Group &into, Group &from, Geometry geometry);
+  /// The same where `ops`, the operations of the union, have come instead of `replaced`, which are erased.
+  void replaceAndMerge(Group &into, Group &from, llvm::ArrayRef<mlir::Operation *> ops,
+                       llvm::ArrayRef<mlir::Operation *> replaced, Geometry geometry);
   /// Copies `op`, the only operation of its group, for some of its uses. The copy becomes a group of its own.
   mlir::Operation *copyFor(mlir::Operation *op, llvm::ArrayRef<mlir::OpOperand *> uses);
   /// Erases an operation of a larger group that nothing reads any more.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The second contraction reads what the first one reads; the accesses that it leaves behind go.
+// The other contractions read what the first one reads; the accesses that they leave behind go.
 #include "fusion/groups/ShareLeftSides.h"
 
 #include "frontend/graph/GraphOps.h"
@@ -21,13 +21,14 @@ static void eraseReads(GroupGraph &graph, const Group &group, Value value) {
 
 void fusion::shareLeftSides(GroupGraph &graph) {
   for (Group *group : graph.inOrder()) {
-    if (!group->geometry.pair)
-      continue;
-    auto first = cast<graph::ContractOp>(group->geometry.root), second = cast<graph::ContractOp>(group->geometry.pair);
-    Value before = second.getLhs();
-    if (before == first.getLhs())
-      continue;
-    second.getLhsMutable().assign(first.getLhs());
-    eraseReads(graph, *group, before);
+    SmallVector<Operation *> others = group->geometry.more;
+    for (Operation *op : others) {
+      auto first = cast<graph::ContractOp>(group->geometry.root), other = cast<graph::ContractOp>(op);
+      Value before = other.getLhs();
+      if (before == first.getLhs())
+        continue;
+      other.getLhsMutable().assign(first.getLhs());
+      eraseReads(graph, *group, before);
+    }
   }
 }

@@ -24,6 +24,9 @@ struct Rule {
   /// For a rule that merges three groups at once, since no two of them are a kernel: the groups that feed the producer
   /// of an admitted edge, any of which may be the third. Null for the others.
   llvm::SmallVector<Edge> (*feeds)(const GroupGraph &graph, const Edge &edge) = nullptr;
+  /// For a rule that changes what the groups compute: merges those of an admitted edge, or returns false with both as
+  /// they were. Null for the others, which unite the groups' operations.
+  bool (*merge)(GroupGraph &graph, const Edge &edge) = nullptr;
 };
 
 llvm::ArrayRef<Rule> ruleTable();

@@ -7,7 +7,7 @@
 
 namespace tilewright::tilegen {
 
-/// The operands of a kernel's contraction, or of a pair of them, as tiles. The left side is the operand whose rows the
+/// The operands of a kernel's contraction, or of several of one left side, as tiles. The left side is the operand whose rows the
 /// loops call rows: the contraction's own order may be the other one.
 class ContractionOperands {
 public:
@@ -25,8 +25,9 @@ public:
   }
   /// The right side is read from panels of `width` columns from now on.
   void readPanels(int64_t width) { values.readPanels(makePanelForms(space, width)); }
-  mlir::Value rhs(const Frame &dims, llvm::ArrayRef<unsigned> masked, bool isPaired = false) {
-    return materialize(isPaired ? space.pairedRhs : space.rhs, space.rhsCoordinates, dims, masked);
+  /// Of contraction `i` of the kernel.
+  mlir::Value rhs(const Frame &dims, llvm::ArrayRef<unsigned> masked, size_t i = 0) {
+    return materialize(i > 0 ? space.moreRhs[i - 1] : space.rhs, space.rhsCoordinates, dims, masked);
   }
 
   /// Stores every output, now that the contractions' results are `sums`.

@@ -34,7 +34,7 @@ public:
 private:
   bool isFloat() const { return isa<FloatType>(element); }
   Value widen(Value tile, bool isUnsigned);
-  Value multiply(bool isPaired);
+  Value multiply(size_t contraction);
   Value add(Value a, Value b);
   Value sumOf(Value partial);
 
@@ -66,9 +66,9 @@ Value GemvEmitter::widen(Value tile, bool isUnsigned) {
 }
 
 /// The products of one step; null after a diagnostic.
-Value GemvEmitter::multiply(bool isPaired) {
+Value GemvEmitter::multiply(size_t contraction) {
   Value lhs = widen(operands.lhs(dims, reduced), operands.isLhsUnsigned());
-  Value rhs = widen(operands.rhs(dims, reduced, isPaired), operands.isRhsUnsigned());
+  Value rhs = widen(operands.rhs(dims, reduced, contraction), operands.isRhsUnsigned());
   if (!lhs || !rhs)
     return {};
   emitter.at(std::max(emitter.depthOf(lhs), emitter.depthOf(rhs)));
@@ -96,7 +96,7 @@ Value GemvEmitter::sumOf(Value partial) {
 
 LogicalResult GemvEmitter::emit() {
   bool loops = llvm::any_of(reduced, [&](unsigned loop) { return !emitter.isWhole(loop); });
-  size_t count = space.loopOps.size(); // two of a pair
+  size_t count = space.loopOps.size();
   SmallVector<Value> initial;
   if (loops)
     initial.append(count, emitter.splat(cast<TypedAttr>(builder.getZeroAttr(element)), shape));
@@ -104,7 +104,7 @@ LogicalResult GemvEmitter::emit() {
   SmallVector<Value> partial = emitter.forEachTile(reduced, initial, [&](ValueRange carried) {
     SmallVector<Value> next;
     for (size_t i = 0; i < count; ++i) {
-      Value product = multiply(/*isPaired=*/i > 0);
+      Value product = multiply(i);
       ok = product != nullptr;
       if (!ok)
         return llvm::to_vector_of<Value>(carried);

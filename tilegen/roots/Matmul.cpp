@@ -9,7 +9,7 @@
 //   the epilogue, computed from the contraction's result %c
 //
 // A block of threads whose tile has 192 columns has sums of 128 and of 64 columns: tiles on GPUs are powers of two.
-// They share the left side, and so do the two sums of a pair of contractions (fusion/Geometry.h).
+// They share the left side, and so do the sums of several contractions (fusion/Geometry.h).
 #include "tilegen/roots/Contraction.h"
 
 using namespace mlir;
@@ -28,7 +28,7 @@ public:
   MatmulEmitter(TileEmitter &emitter, tile::ScheduleAttr schedule)
       : emitter(emitter), space(emitter.getSpace()), builder(emitter.getBuilder()),
         reduced(space.loopsOfKind(LoopKind::Reduction)), k(reduced.back()), m(space.loopsOfKind(LoopKind::Row).front()),
-        n(space.loopsOfKind(LoopKind::Column).front()), pairs(space.loopOps.size()) {
+        n(space.loopsOfKind(LoopKind::Column).front()), count(space.loopOps.size()) {
     makeStrips(/*arePowers=*/schedule.isOfBlock());
     if (schedule.getPack())
       for (Strip &strip : strips)
@@ -41,7 +41,7 @@ private:
   void makeStrips(bool arePowers);
   Frame dimsOf(unsigned row, unsigned column) const;
   SmallVector<int64_t> shapeOf(const Frame &dims) const;
-  Value multiply(Strip &strip, bool isPaired, Value sums);
+  Value multiply(Strip &strip, size_t contraction, Value sums);
   /// Runs `body` for each strip with its columns as the tile of `n`, until one gives null.
   bool forEachStrip(llvm::function_ref<bool(size_t, Strip &)> body);
 
@@ -51,7 +51,7 @@ private:
   std::vector<Strip> strips;
   SmallVector<unsigned> reduced;
   unsigned k, m, n;
-  size_t pairs; // sums of each strip
+  size_t count; // of contractions: the sums of each strip
 };
 
 } // namespace
@@ -87,13 +87,13 @@ SmallVector<int64_t> MatmulEmitter::shapeOf(const Frame &dims) const {
 }
 
 /// One step of the reduced loops: the sums with a product added; null after a diagnostic.
-Value MatmulEmitter::multiply(Strip &strip, bool isPaired, Value sums) {
+Value MatmulEmitter::multiply(Strip &strip, size_t contraction, Value sums) {
   ContractionOperands &operands = strip.operands;
   Frame lhsDims = dimsOf(m, k), rhsDims = dimsOf(k, n);
   Value lhs = operands.lhs(lhsDims, {k});
   if (lhs)
     lhs = emitter.broadcast(lhs, shapeOf(lhsDims));
-  Value rhs = operands.rhs(rhsDims, {k}, isPaired);
+  Value rhs = operands.rhs(rhsDims, {k}, contraction);
   if (rhs)
     rhs = emitter.broadcast(rhs, shapeOf(rhsDims));
   if (!lhs || !rhs)
@@ -107,25 +107,25 @@ LogicalResult MatmulEmitter::emit() {
   Type element = cast<RankedTensorType>(strips.front().operands.getContract().getType()).getElementType();
   SmallVector<Value> zeros;
   forEachStrip([&](size_t, Strip &) {
-    zeros.append(pairs, emitter.splat(cast<TypedAttr>(builder.getZeroAttr(element)), shapeOf(dims)));
+    zeros.append(count, emitter.splat(cast<TypedAttr>(builder.getZeroAttr(element)), shapeOf(dims)));
     return true;
   });
   bool ok = true;
   SmallVector<Value> sums = emitter.forEachTile(reduced, zeros, [&](ValueRange carried) {
     SmallVector<Value> next(carried);
     ok = forEachStrip([&](size_t i, Strip &strip) {
-      for (size_t at = i * pairs, end = at + pairs; at < end; ++at) {
-        Value sum = multiply(strip, /*isPaired=*/at > i * pairs, carried[at]);
+      for (size_t contraction = 0; contraction < count; ++contraction) {
+        Value &sum = next[i * count + contraction];
+        sum = multiply(strip, contraction, sum);
         if (!sum)
           return false;
-        next[at] = sum;
       }
       return true;
     });
     return next;
   });
   ok = ok && forEachStrip([&](size_t i, Strip &strip) {
-         return succeeded(strip.operands.storeOutputs(ArrayRef(sums).slice(i * pairs, pairs), dims));
+         return succeeded(strip.operands.storeOutputs(ArrayRef(sums).slice(i * count, count), dims));
        });
   return success(ok);
 }

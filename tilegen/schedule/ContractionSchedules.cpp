@@ -91,18 +91,18 @@ static bool hasWarpgroups(const KernelSpace &space, const TargetDesc &target) {
   });
 }
 
-/// A pair of singles has none: what splits singles takes one sum (tilegen/place/roles/RolePlan.cpp).
+/// Several contractions of singles have none: what splits singles takes one sum (tilegen/place/roles/RolePlan.cpp).
 static ArrayRef<RoleTile> roleTilesOf(const KernelSpace &space) {
   bool areSingles = elementOf(space).isF32();
-  if (space.pairedRhs)
-    return areSingles ? ArrayRef<RoleTile>() : ArrayRef(pairedRoleTiles);
+  if (contractionsOf(space) > 1)
+    return areSingles || contractionsOf(space) > 2 ? ArrayRef<RoleTile>() : ArrayRef(pairedRoleTiles);
   return areSingles ? ArrayRef(singleRoleTiles) : ArrayRef(roleTiles);
 }
 
 /// A pair's two right sides have no registers to pass through beside its sums.
 static ArrayRef<MatmulTile> warpgroupTilesOf(const KernelSpace &space, bool areCopied) {
-  if (space.pairedRhs)
-    return areCopied ? ArrayRef(pairedWarpgroupTiles) : ArrayRef<MatmulTile>();
+  if (contractionsOf(space) > 1)
+    return areCopied && contractionsOf(space) == 2 ? ArrayRef(pairedWarpgroupTiles) : ArrayRef<MatmulTile>();
   return areCopied ? ArrayRef(warpgroupTiles) : ArrayRef(warpgroupTilesThroughRegisters);
 }
 
@@ -157,7 +157,7 @@ struct WarpgroupSteps {
 static bool areRowsCopied(const KernelSpace &space) {
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
   std::optional<int64_t> columns = sizeOf(LoopKind::Column), depth = sizeOf(LoopKind::Reduction);
-  int64_t bytes = elementOf(space).getIntOrFloatBitWidth() / 8, together = space.pairedRhs ? 2 : 1; // see asOne
+  int64_t bytes = elementOf(space).getIntOrFloatBitWidth() / 8, together = contractionsOf(space); // see asOne
   return columns && depth && *columns / together * bytes % 16 == 0 && *depth * bytes % 16 == 0;
 }
 
@@ -178,7 +178,7 @@ static std::optional<WarpgroupSteps> warpgroupSteps(const KernelSpace &space, co
   for (unsigned loop : ArrayRef(reduced).drop_back())
     steps *= space.expectedSize(loop);
   bool areBoxes = isCopied && target.bulkCopies && reduced.size() == 1 && isReadPlainly(space.lhs) &&
-                  isReadPlainly(space.rhs) && (!space.pairedRhs || isReadPlainly(space.pairedRhs));
+                  areRightSidesReadPlainly(space);
   return WarpgroupSteps{depthOfWarpgroups, steps, isCopied, areBoxes};
 }
 
@@ -218,7 +218,7 @@ static tile::ScheduleAttr scheduleWarps(const KernelSpace &space, const MatmulTi
   int64_t depth = space.expectedSize(space.loopsOfKind(LoopKind::Reduction).back());
   int64_t deepest = std::max<int64_t>(16, powerAbove(depth)),
           mostBytes = !half && tile.rows < tile.columns && target.bulkCopies ? bytesOfWideStage : bytesOfStage;
-  if (space.pairedRhs && !areRowsCopied(space)) // two right sides pass through registers beside two sums
+  if (contractionsOf(space) > 1 && !areRowsCopied(space)) // right sides pass through registers beside the sums
     mostBytes /= 2;
   while (step > 16 && (step > deepest || (tile.rows + tile.columns) * step * bytes > mostBytes))
     step /= 2;
@@ -263,7 +263,7 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   bool areKnown = areSizesKnown(space);
   ArrayRef<MatmulTile> tiles = floatTiles;
   int64_t wanted = target.units;
-  if (element.getIntOrFloatBitWidth() <= 16 && space.pairedRhs)
+  if (element.getIntOrFloatBitWidth() <= 16 && contractionsOf(space) > 1)
     tiles = pairedHalfTiles, wanted = target.units / 3;
   else if (element.getIntOrFloatBitWidth() <= 16)
     tiles = halfTiles;
@@ -284,30 +284,40 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   return deepened(space, shareSums(space, target, {chosen, efficiencyOf(space, chosen)}, others), target);
 }
 
-/// A pair of contractions is scheduled as one of both's columns side by side, and its tiles have half of them for each.
+/// Several contractions are scheduled as one of all columns side by side, and have their part of its tile's columns.
 static KernelSpace asOne(const KernelSpace &space) {
   KernelSpace wide = space;
   AffineExpr &columns = wide.nest.loops[wide.loopsOfKind(LoopKind::Column).back()].size;
-  columns = columns * 2;
+  columns = columns * contractionsOf(space);
   return wide;
 }
 
+/// How many contractions of its columns the tile of `asOne` holds: tiles are powers of two.
+static int64_t partsOfColumns(const KernelSpace &space) { return powerAbove(contractionsOf(space)); }
+
 std::optional<double> blocks::estimateContraction(const KernelSpace &space, tile::ScheduleAttr schedule,
                                                   const TargetDesc &target) {
-  if (space.pairedRhs)
-    schedule = withColumns(schedule, 2 * schedule.getTile().back());
+  schedule = withColumns(schedule, partsOfColumns(space) * schedule.getTile().back());
   if (isComputedFromConstants(space)) // its bytes are others than its elements'
     return std::nullopt;
-  return estimateSeconds(space.pairedRhs ? asOne(space) : space, target, {schedule, efficiencyOf(space, schedule)});
+  return estimateSeconds(asOne(space), target, {schedule, efficiencyOf(space, schedule)});
+}
+
+/// Halves go to matrix units even if they have a row: as gemv, gate and up of an MLP were slower. That is of pairs; what
+/// few sums a step of a recurrence has, is done by a block for each.
+static tile::ScheduleAttr scheduleSeveral(const KernelSpace &space, const TargetDesc &target) {
+  if (elementOf(space).getIntOrFloatBitWidth() > 16 || contractionsOf(space) > 2)
+    if (tile::ScheduleAttr gemv = scheduleGemv(space, target))
+      return gemv;
+  tile::ScheduleAttr schedule = scheduleMatmul(asOne(space), target);
+  return withColumns(schedule, schedule.getTile().back() / partsOfColumns(space));
 }
 
 tile::ScheduleAttr blocks::scheduleContraction(const KernelSpace &space, const TargetDesc &target) {
   if (tile::ScheduleAttr streamed = scheduleStreamed(space, target))
     return streamed;
-  if (space.pairedRhs) {
-    tile::ScheduleAttr schedule = scheduleMatmul(asOne(space), target);
-    return withColumns(schedule, schedule.getTile().back() / 2);
-  }
+  if (contractionsOf(space) > 1)
+    return scheduleSeveral(space, target);
   if (tile::ScheduleAttr computed = scheduleComputed(space, target))
     return computed;
   tile::ScheduleAttr gemv = scheduleGemv(space, target);

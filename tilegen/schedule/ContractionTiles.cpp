@@ -77,4 +77,10 @@ bool isReadPlainly(Value operand) {
   return true;
 }
 
+int64_t contractionsOf(const KernelSpace &space) { return 1 + static_cast<int64_t>(space.moreRhs.size()); }
+
+bool areRightSidesReadPlainly(const KernelSpace &space) {
+  return isReadPlainly(space.rhs) && llvm::all_of(space.moreRhs, isReadPlainly);
+}
+
 } // namespace tilewright::tilegen

@@ -34,9 +34,13 @@ tile::ScheduleAttr withParts(const KernelSpace &space, tile::ScheduleAttr schedu
 /// The same with tiles of so many columns.
 tile::ScheduleAttr withColumns(tile::ScheduleAttr schedule, int64_t columns);
 
+/// Contractions of the kernel, of one left side.
+int64_t contractionsOf(const KernelSpace &space);
 /// Are singles multiplied by matrix instructions, once or three times?
 bool multipliesTf32(const KernelSpace &space, const TargetDesc &target);
 /// Is this operand of a contraction read as it is in memory? Then a copy engine can bring it, if memory is aligned.
 bool isReadPlainly(mlir::Value operand);
+/// The same of the right sides of all contractions.
+bool areRightSidesReadPlainly(const KernelSpace &space);
 
 } // namespace tilewright::tilegen

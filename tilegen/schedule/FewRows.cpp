@@ -73,8 +73,9 @@ tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &targ
   if (!isa<FloatType>(element) || !rows || !columns || depth < target.warpWidth)
     return {};
   int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
-  int64_t width = std::min(powerAbove(*columns), space.columnsAreContiguous() ? bytesOfSector / bytes : columnsOfGemv),
-          height = 1;
+  int64_t together = contractionsOf(space),
+          widest = space.columnsAreContiguous() ? bytesOfSector / bytes : llvm::divideCeil(columnsOfGemv, together),
+          width = std::min(powerAbove(*columns), widest), height = 1;
   bool fewResults = *rows * ((*columns + width - 1) / width) <= int64_t(2) * target.units;
   if (*rows > 1 && *columns > 1 && !fewResults) {
     bool matrixInstructions = bytes <= 2, wideRows = *columns * bytes % (target.vectorBits / 8) == 0;
@@ -85,7 +86,7 @@ tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &targ
   }
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps;
   tile.append({height, width});
-  int64_t elements = height * width;
+  int64_t elements = height * width * together;
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   for (unsigned loop : llvm::reverse(reduced)) {
     int64_t whole = powerAbove(space.expectedSize(loop));
@@ -131,14 +132,14 @@ static std::optional<Stream> streamOf(const KernelSpace &space) {
   std::optional<int64_t> rows = space.mostOf(last(LoopKind::Row)),
                          columns = constantOf(space.loops()[last(LoopKind::Column)].size),
                          depth = constantOf(space.loops()[last(LoopKind::Reduction)].size);
-  bool isHalf = elementOf(space).isF16() || elementOf(space).isBF16(), isPair = space.pairedRhs != nullptr,
+  bool isHalf = elementOf(space).isF16() || elementOf(space).isBF16(),
        isBatch = llvm::any_of(space.loopsOfKind(LoopKind::Parallel),
                               [&](unsigned loop) { return constantOf(space.loops()[loop].size) != 1; });
   if (!isHalf || isBatch || !rows || !columns || !depth || *columns % columnsOfAccess || *depth % columnsOfAccess ||
       space.loopsOfKind(LoopKind::Reduction).size() != 1 || !space.columnsAreContiguous() ||
-      !isReadPlainly(space.rhs) || (isPair && !isReadPlainly(space.pairedRhs)))
+      !areRightSidesReadPlainly(space))
     return std::nullopt;
-  return Stream{*rows, *columns, *depth, *columns * *depth * (isPair ? 4 : 2)};
+  return Stream{*rows, *columns, *depth, *columns * *depth * 2 * contractionsOf(space)};
 }
 
 tile::ScheduleAttr scheduleStreamed(const KernelSpace &space, const TargetDesc &target) {
@@ -147,7 +148,7 @@ tile::ScheduleAttr scheduleStreamed(const KernelSpace &space, const TargetDesc &
     return {};
   auto stepsOf = [&](const StreamedTile &row) { return int64_t(llvm::divideCeil(stream->depth, row.step)); };
   auto fits = [&](const StreamedTile &row) {
-    return row.isPair == (space.pairedRhs != nullptr) && stream->rows >= row.leastRows &&
+    return contractionsOf(space) == (row.isPair ? 2 : 1) && stream->rows >= row.leastRows &&
            stream->rows <= row.tile.rows && stream->bytes >= row.leastBytes && stepsOf(row) <= row.mostSteps &&
            (row.groups == 0 || isReadPlainly(space.lhs));
   };

@@ -31,8 +31,8 @@ namespace {
 
 class ContractionBuilder {
 public:
-  ContractionBuilder(graph::KernelOp kernel, graph::ContractOp contract, graph::ContractOp pair)
-      : kernel(kernel), contract(contract), pair(pair),
+  ContractionBuilder(graph::KernelOp kernel, ArrayRef<graph::ContractOp> contracts)
+      : kernel(kernel), contract(contracts.front()), more(contracts.drop_front()),
         returned(cast<graph::ReturnOp>(kernel.getBody().front().getTerminator())), space(nestOf(kernel, {})) {}
 
   FailureOr<KernelSpace> build(graph::RootKind as);
@@ -47,7 +47,8 @@ private:
   void addMissingLoops();
 
   graph::KernelOp kernel;
-  graph::ContractOp contract, pair; // null: there is no second one
+  graph::ContractOp contract;
+  SmallVector<graph::ContractOp> more; // of the same left side over the same loops
   graph::ReturnOp returned;
   KernelSpace space;
   SmallVector<AffineExpr> loopOf; // the contraction's loops as loops of the space
@@ -102,8 +103,8 @@ Exprs ContractionBuilder::coordinatesOf(unsigned map) {
 /// The outputs' coordinates: where the contraction's result at the current point ends up.
 LogicalResult ContractionBuilder::placeOutputs() {
   Followers followers(space.nest, contract.getResult(), coordinatesOf(2));
-  if (pair)
-    followers.set(pair.getResult(), coordinatesOf(2));
+  for (graph::ContractOp other : more)
+    followers.set(other.getResult(), coordinatesOf(2));
   for (Operation &op : kernel.getBody().front().without_terminator())
     if (failed(followers.visit(&op)))
       return op.emitOpError(
@@ -123,14 +124,14 @@ LogicalResult ContractionBuilder::collectAccesses() {
   AccessWalk walk(nest.loops.size(), nest.accesses);
   LogicalResult status = success();
   auto second = [&](Operation *op, const Coordinates &) {
-    if (op != contract && op != pair)
+    if (op != contract && !llvm::is_contained(more, op))
       status =
           op->emitOpError("expected no reduction beside a contraction because the kernel's root is the contraction");
   };
   walk.walk(contract.getLhs(), {coordinatesOf(0), {}}, second);
   walk.walk(contract.getRhs(), {coordinatesOf(1), {}}, second);
-  if (pair)
-    walk.walk(pair.getRhs(), {coordinatesOf(1), {}}, second);
+  for (graph::ContractOp other : more)
+    walk.walk(other.getRhs(), {coordinatesOf(1), {}}, second);
   IndexAlgebra facts = nest.algebra();
   for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
     walk.walk(value, {nest.tracked[i], {}}, second);
@@ -203,10 +204,10 @@ FailureOr<KernelSpace> ContractionBuilder::build(graph::RootKind as) {
   space.loopOpResults = {tracked.pop_back_val()};
   space.outputs = tracked;
   space.loopOps = {contract};
-  if (pair) {
-    space.loopOps.push_back(pair);
+  for (graph::ContractOp other : more) {
+    space.loopOps.push_back(other);
     space.loopOpResults.push_back(space.loopOpResults.front());
-    space.pairedRhs = pair.getRhs();
+    space.moreRhs.push_back(other.getRhs());
   }
   space.lhs = swapped ? contract.getRhs() : contract.getLhs();
   space.rhs = swapped ? contract.getLhs() : contract.getRhs();
@@ -238,17 +239,17 @@ bool KernelSpace::rowsRunAlongReduction() const {
 FailureOr<KernelSpace> analyzeContraction(graph::KernelOp kernel, std::optional<graph::RootKind> as) {
   SmallVector<graph::ContractOp> contracts;
   kernel.walk([&](graph::ContractOp op) { contracts.push_back(op); });
-  if (contracts.empty() || contracts.size() > 2)
-    return kernel.emitOpError() << "expected one contraction or a pair because the kernel's root is one, got "
-                                << contracts.size();
-  if (contracts.size() == 1)
-    return ContractionBuilder(kernel, contracts.front(), {}).build(as.value_or(graph::RootKind::Matmul));
-  FailureOr<fusion::Geometry> geometry = fusion::analyze(kernel);
-  if (failed(geometry))
-    return failure();
-  if (!geometry->pair)
-    return contracts[1].emitOpError("expected a contraction of the same left side as the other one's");
-  return ContractionBuilder(kernel, contracts[0], contracts[1]).build(as.value_or(graph::RootKind::Matmul));
+  if (contracts.empty() || contracts.size() > fusion::mostContractions)
+    return kernel.emitOpError() << "expected one to " << fusion::mostContractions
+                                << " contractions because the kernel's root is one, got " << contracts.size();
+  if (contracts.size() > 1) {
+    FailureOr<fusion::Geometry> geometry = fusion::analyze(kernel);
+    if (failed(geometry))
+      return failure();
+    if (geometry->more.size() + 1 != contracts.size())
+      return contracts.back().emitOpError("expected a contraction of the same left side as the others'");
+  }
+  return ContractionBuilder(kernel, contracts).build(as.value_or(graph::RootKind::Matmul));
 }
 
 } // namespace tilewright::tilegen

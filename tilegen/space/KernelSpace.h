@@ -37,10 +37,10 @@ struct KernelSpace {
   LoopNest nest;
   llvm::SmallVector<Exprs> outputs;             // coordinates of each returned value
   llvm::SmallVector<DimGroups> buffers;         // merged dimensions of each argument, then of each result
-  llvm::SmallVector<mlir::Operation *> loopOps; // the contraction or the pair, or the reductions in program order
+  llvm::SmallVector<mlir::Operation *> loopOps; // the contractions, or the reductions in program order
   llvm::SmallVector<Exprs> loopOpResults;       // coordinates of their results
   mlir::Value lhs, rhs;                         // matmul: the operand with the rows, and the one with the columns
-  mlir::Value pairedRhs;                        // of a pair's second contraction, at the same coordinates as rhs
+  llvm::SmallVector<mlir::Value> moreRhs;       // of further contractions of lhs, at the same coordinates as rhs
   Exprs lhsCoordinates, rhsCoordinates;
   std::optional<fusion::Attention> attention; // whose queries and keys are lhs and rhs
   Exprs logits, row, values;                  // coordinates of what its softmax reads, of the results of its
@@ -76,8 +76,8 @@ LoopNest nestOf(graph::KernelOp kernel, llvm::SmallVector<Loop> loops);
 /// innermost (rows) or not (windows) follows from memory, unless `as` says it.
 mlir::FailureOr<KernelSpace> analyzeOutputs(graph::KernelOp kernel, std::optional<graph::RootKind> as);
 
-/// Of a kernel with one contraction, or with a pair (fusion/Geometry.h); the same whether it is computed as matmul or
-/// gemv.
+/// Of a kernel with one contraction, or several of one left side (fusion/Geometry.h); the same whether it is computed
+/// as matmul or gemv.
 mlir::FailureOr<KernelSpace> analyzeContraction(graph::KernelOp kernel, std::optional<graph::RootKind> as);
 
 /// Of a kernel with a softmax between two contractions.
