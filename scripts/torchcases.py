@@ -112,18 +112,24 @@ def biasGelu(m, n, k, approximate):
                 model=lambda: model(half, nodes(), {"a": (m, k)}, {"y": (m, n)}, weights()))
 
 
-def swiglu(m, width, hidden):
-    weights = lambda: {"gate": weight(half, width, hidden), "up": weight(half, width, hidden, seed=2), "down": weight(half, hidden, width)}
-    nodes = lambda: [node("MatMul", "x gate", "g"), node("Sigmoid", "g", "s"), node("Mul", "g s", "h"), node("MatMul", "x up", "u"),
-                     node("Mul", "h u", "p"), node("MatMul", "p down", "y")]
+def swiglu(m, width, hidden, joined=False):
+    """`joined`: gate and up are one product, whose result is split, as several published checkpoints have it."""
+    apart = lambda: {"gate": weight(half, width, hidden), "up": weight(half, width, hidden, seed=2)}
+    weights = lambda: {**({"both": np.concatenate(list(apart().values()), 1)} if joined else apart()), "down": weight(half, hidden, width)}
+    products = lambda: ([node("MatMul", "x both", "b"), node("Split", "b", "g u", axis=-1, num_outputs=2)] if joined else
+                        [node("MatMul", "x gate", "g"), node("MatMul", "x up", "u")])
+    nodes = lambda: products() + [node("Sigmoid", "g", "s"), node("Mul", "g s", "h"), node("Mul", "h u", "p"), node("MatMul", "p down", "y")]
 
     def peers(x):
         import torch
         import torch.nn.functional as F
-        gate, up, down = (onGpu(torch, array) for array in weights().values())
-        eager = lambda: (F.silu(x @ gate) * (x @ up)) @ down
+        *first, down = (onGpu(torch, array) for array in weights().values())
+
+        def eager():
+            gate, up = (x @ first[0]).chunk(2, -1) if joined else (x @ first[0], x @ first[1])
+            return (F.silu(gate) * up) @ down
         return {"eager": eager, "torch.compile": compiled(eager)}
-    return Case("swiglu", f"swiglu {m}x{width}x{hidden}", lambda: [random(half, m, width)], [(half, (m, width))], peers,
+    return Case("swiglu", f"swiglu {m}x{width}x{hidden}" + (" in one product" if joined else ""), lambda: [random(half, m, width)], [(half, (m, width))], peers,
                 model=lambda: model(half, nodes(), {"x": (m, width)}, {"y": (m, width)}, weights()))
 
 
@@ -219,27 +225,31 @@ def attention(batch, heads, queries, size, causal=False, groups=None, keys=None)
                 model=lambda: model(half, nodes(), {"q": q, "k": kv, "v": kv}, {"y": q}, weights()))
 
 
-def lstm(steps, batch, width, kind):
-    """Both directions. PyTorch's gates are in the order i f g o, ONNX's in i o f g."""
-    hidden = width
-    part = lambda seed: np.concatenate([weight(kind, width, hidden, seed=10 * seed + i).T for i in range(4)])  # in PyTorch's order
-    parts = lambda: {(what, direction): part(2 * direction + (what == "hh")) for direction in (0, 1) for what in ("ih", "hh")}
-    reordered = lambda gates: np.concatenate([gates[i * hidden:(i + 1) * hidden] for i in (0, 3, 1, 2)])
-    stacked = lambda what: np.stack([reordered(parts()[what, direction]) for direction in (0, 1)])
+# Of each gate in ONNX's order, its place in PyTorch's.
+gateOrders = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2)}
+
+
+def recurrence(op, steps, batch, width, kind, directions=2):
+    hidden, order = width, gateOrders[op]
+    part = lambda seed: np.concatenate([weight(kind, width, hidden, seed=10 * seed + i).T for i in order])  # in PyTorch's order
+    parts = lambda: {(what, direction): part(2 * direction + (what == "hh")) for direction in range(directions) for what in ("ih", "hh")}
+    reordered = lambda gates: np.concatenate([gates[i * hidden:(i + 1) * hidden] for i in order])
+    stacked = lambda what: np.stack([reordered(parts()[what, direction]) for direction in range(directions)])
+    attributes = {"direction": "bidirectional" if directions == 2 else "forward", "hidden_size": hidden, **({"linear_before_reset": 1} if op == "GRU" else {})}
 
     def nodes():
-        return [node("LSTM", "x W R", "h", direction="bidirectional", hidden_size=hidden), node("Transpose", "h", "t", perm=[0, 2, 1, 3]),
-                node("Reshape", "t shape", "y")]
+        return [node(op, "x W R", "h", **attributes), node("Transpose", "h", "t", perm=[0, 2, 1, 3]), node("Reshape", "t shape", "y")]
 
     def peers(x):
         import torch
-        network = torch.nn.LSTM(width, hidden, bidirectional=True, bias=False).to("cuda", x.dtype)
+        network = getattr(torch.nn, op)(width, hidden, bidirectional=directions == 2, bias=False).to("cuda", x.dtype)
         for (what, direction), gates in parts().items():
             getattr(network, f"weight_{what}_l0" + ("_reverse" if direction else "")).data.copy_(onGpu(torch, np.ascontiguousarray(gates)))
         network.flatten_parameters()
         return {"cuDNN": lambda: network(x)[0]}
-    shape = (steps, batch, 2 * hidden)
-    return Case("recurrent", f"lstm {kind} {steps}x{batch}x{width} both directions", lambda: [random(kind, steps, batch, width)], [(kind, shape)], peers, kind=kind,
+    shape = (steps, batch, directions * hidden)
+    name = f"{op.lower()} {kind} {steps}x{batch}x{width}" + (" both directions" if directions == 2 else "")
+    return Case("recurrent", name, lambda: [random(kind, steps, batch, width)], [(kind, shape)], peers, kind=kind,
                 model=lambda: model(kind, nodes(), {"x": (steps, batch, width)}, {"y": shape}, {"W": stacked("ih"), "R": stacked("hh"), "shape": np.array(shape)}))
 
 
@@ -252,11 +262,12 @@ def kernels():
             product(4096, 4096, 4096, single), product(512, 3072, 768, single),
             *(layout(4096, 4096, 4096, a, b) for a in (0, 1) for b in (0, 1)),
             *(biasGelu(*size, form) for size in gelus for form in ("tanh", "none")),
-            *(swiglu(rows, 4096, 11008) for rows in (1, 16, 4096)), *(layers(rows, 512) for rows in (1, 128)),
+            *(swiglu(rows, 4096, 11008) for rows in (1, 16, 4096)), *(swiglu(rows, 4096, 11008, joined=True) for rows in (1, 4096)), *(layers(rows, 512) for rows in (1, 128)),
             *(rule(*size) for size in ((8192, 8192), (4096, 768), (32768, 1024)) for rule in (layerNorm, softmax)), elementwise(8192, 8192),
             attention(8, 12, 512, 64), attention(4, 32, 2048, 128), attention(4, 32, 2048, 128, causal=True),
             *(attention(1, 64, rows, 128, groups=8, keys=8192) for rows in (1, 4, 16)),
-            lstm(40, 1, 256, single), lstm(40, 1, 256, half)]
+            recurrence("LSTM", 40, 1, 256, single), recurrence("LSTM", 40, 1, 256, half), recurrence("LSTM", 100, 16, 256, single, directions=1),
+            recurrence("LSTM", 100, 1, 512, half), recurrence("GRU", 40, 1, 256, single), recurrence("GRU", 100, 32, 128, half)]
 
 
 def cases(skeletons):

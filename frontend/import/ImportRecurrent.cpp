@@ -7,7 +7,8 @@
 //     Y, Y_h, Y_c   = (y_0, y_1), ...          RecurrentResult
 //
 // These operators are our own (handlers in ops/Recurrent.cpp). A short sequence is unrolled into one operator for each
-// step, followed by StackSteps.
+// step, followed by StackSteps. Both directions of a long one take their steps together, in one loop whose states and
+// weights are those of both, if they compute the same: half of the steps to start, each with twice the work.
 #include "frontend/import/ModelImporter.h"
 
 #include "frontend/import/GeneratedNode.h"
@@ -96,20 +97,19 @@ public:
     std::vector<std::string> sequences, last[2];
     if (b.has(Lengths))
       lengths = emit("RecurrentLengths", {given(X), given(Lengths)}, {"checked lengths"})[0];
+    if (areStepsAlike())
+      return writeTogether();
     for (direction = 0; direction < directions; ++direction) {
       // Slices of constants are folded, and get the best layout for their product.
       for (size_t i : {W, R, B, Peepholes, ScaleW, ZeroW, ScaleR, ZeroR})
         own[i] = b.has(i) ? standard("Gather", {name(i), constant(direction)}, made(name(i))) : "";
-      if (kind.op == "GRU" && !b.integer("linear_before_reset", 0)) { // the last gate depends on the others
-        late = standard("Slice", {own[R], list(2 * size), list(3 * size)}, made("late weights"));
-        own[R] = standard("Slice", {own[R], list(0), list(2 * size)}, made("early weights"));
-      }
+      splitLateGate(0);
       std::string x = emit("RecurrentInputs", {given(X), own[W], own[B], own[ScaleW], own[ZeroW]}, {made("x")})[0];
       std::vector<std::string> states;
       for (int i = 0; i < kind.states; ++i)
         states.push_back(emit("RecurrentState", {given(X), given(InitialH + i)}, {made(i ? "c" : "h")})[0]);
       bool backward = direction == 1 || reversed;
-      std::vector<std::string> results = unrolled ? writeSteps(x, states, backward) : writeScan(x, states, backward);
+      std::vector<std::string> results = unrolled ? writeSteps(x, states, backward) : writeScan({x}, states, {backward});
       for (int i = 0; i < kind.states; ++i)
         last[i].push_back(results[i]);
       sequences.push_back(results.back());
@@ -120,9 +120,47 @@ public:
   }
 
 private:
+  /// Whether there are two directions that differ in numbers alone. Each quantizes its own state.
+  bool areStepsAlike() const {
+    std::vector<std::string> names = ops::activationNames(b);
+    auto middle = names.begin() + static_cast<std::ptrdiff_t>(names.size() / 2);
+    return directions == 2 && !unrolled && !kind.ofBytes && std::equal(names.begin(), middle, middle, names.end()) &&
+           !b.hasAttribute("activation_alpha") && !b.hasAttribute("activation_beta");
+  }
+
+  void writeTogether() {
+    std::vector<std::string> x;
+    for (direction = 0; direction < directions; ++direction) {
+      for (size_t i : {W, B})
+        own[i] = b.has(i) ? standard("Gather", {name(i), constant(direction)}, made(name(i))) : "";
+      x.push_back(emit("RecurrentInputs", {given(X), own[W], own[B], "", ""}, {made("x")})[0]);
+    }
+    direction = 0, together = true;
+    for (size_t i : {R, B, Peepholes})
+      own[i] = given(i);
+    splitLateGate(1);
+    std::vector<std::string> states;
+    for (int i = 0; i < kind.states; ++i)
+      states.push_back(emit("RecurrentState", {given(X), given(InitialH + i)}, {made(i ? "c" : "h")})[0]);
+    std::vector<std::string> results = writeScan(x, states, {false, true});
+    give(0, {results.back()});
+    for (int i = 0; i < kind.states; ++i)
+      give(1 + i, {results[i]});
+  }
+
+  /// The last gate of a GRU may depend on the others: its weights, rows of dimension `axis`, are an input of their own.
+  void splitLateGate(int64_t axis) {
+    if (kind.op != "GRU" || b.integer("linear_before_reset", 0))
+      return;
+    late = standard("Slice", {own[R], list(2 * size), list(3 * size), list(axis)}, made("late weights"));
+    own[R] = standard("Slice", {own[R], list(0), list(2 * size), list(axis)}, made("early weights"));
+  }
+
   static std::string name(size_t input) { return fmt::format("input {}", input); }
   std::string given(size_t input) const { return b.has(input) ? name(input) : ""; }
-  std::string made(std::string_view what) const { return fmt::format("{}, direction {}", what, direction); }
+  std::string made(std::string_view what) const {
+    return together ? fmt::format("{}, both directions", what) : fmt::format("{}, direction {}", what, direction);
+  }
 
   /// A node of our own domain with the attributes of the recurrence.
   onnx::NodeProto node(std::string_view op, const std::vector<std::string> &inputs,
@@ -133,6 +171,7 @@ private:
         made.mutable_output()->Assign(outputs.begin(), outputs.end());
     *made.mutable_attribute() = proto.attribute();
     addInteger(made, "direction_index", direction), addInteger(made, "state_size", size);
+    addInteger(made, "together", together);
     return made;
   }
   std::vector<std::string> emit(std::string_view op, const std::vector<std::string> &inputs,
@@ -159,12 +198,15 @@ private:
   }
 
   /// The node for one step. Its outputs are the next states, then the element of the sequence.
-  onnx::NodeProto stepNode(const std::string &x, const std::vector<std::string> &states, const std::string &turn,
-                           const std::vector<std::string> &outputs) const {
+  /// `x` and `turns` have one for each direction.
+  onnx::NodeProto stepNode(const std::vector<std::string> &x, const std::vector<std::string> &states,
+                           const std::vector<std::string> &turns, const std::vector<std::string> &outputs) const {
     std::vector<std::string> inputs = {
-        x, own[R], late, own[B], kind.states == 2 ? own[Peepholes] : "", b.has(Lengths) ? turn : "", lengths};
+        x[0], own[R], late, own[B], kind.states == 2 ? own[Peepholes] : "", b.has(Lengths) ? turns[0] : "", lengths};
     inputs.insert(inputs.end(), states.begin(), states.end());
     inputs.resize(9), inputs.push_back(own[ScaleR]), inputs.push_back(own[ZeroR]);
+    if (together)
+      inputs.push_back(x[1]), inputs.push_back(b.has(Lengths) ? turns[1] : "");
     return node(kind.step, inputs, outputs);
   }
   std::vector<std::string> stepOutputs(const std::string &of) const {
@@ -182,7 +224,7 @@ private:
       int64_t t = backward ? unrolled - 1 - i : i;
       std::string of = fmt::format(", step {}", t);
       std::vector<std::string> outputs = stepOutputs(of);
-      import(stepNode(standard("Gather", {x, constant(t)}, x + of), states, constant(t), outputs));
+      import(stepNode({standard("Gather", {x, constant(t)}, x + of)}, states, {constant(t)}, outputs));
       sequence[static_cast<size_t>(t)] = outputs.back();
       outputs.pop_back();
       states = std::move(outputs);
@@ -191,11 +233,14 @@ private:
     return states;
   }
 
-  std::vector<std::string> writeScan(const std::string &x, const std::vector<std::string> &states, bool backward) {
-    std::vector<std::string> scanned = {x};
+  /// `x` has the inputs of each direction, which goes `backward` or not. The results are in the order of the first one.
+  std::vector<std::string> writeScan(const std::vector<std::string> &x, const std::vector<std::string> &states,
+                                     const std::vector<bool> &backward) {
+    std::vector<std::string> scanned = x;
     if (b.has(Lengths)) {
-      std::string steps = standard("Gather", {standard("Shape", {x}, made("shape")), constant(0)}, made("steps"));
-      scanned.push_back(standard("Range", {constant(0), steps, constant(1)}, made("turns")));
+      std::string steps = standard("Gather", {standard("Shape", {x[0]}, made("shape")), constant(0)}, made("steps")),
+                  turns = standard("Range", {constant(0), steps, constant(1)}, made("turns"));
+      scanned.insert(scanned.end(), x.size(), turns);
     }
     onnx::NodeProto scan;
     scan.set_op_type("Scan"), scan.set_name(made("steps of"));
@@ -204,10 +249,17 @@ private:
     for (const std::vector<std::string> *list : {&states, static_cast<const std::vector<std::string> *>(&scanned)})
       for (const std::string &outer : *list) {
         scan.add_input(outer);
-        body.add_input()->set_name(inside.emplace_back(outer + " in a turn"));
+        std::string name = outer + " in a turn";
+        if (llvm::is_contained(inside, name)) // turns, from the last one on
+          name += ", backward";
+        body.add_input()->set_name(inside.emplace_back(name));
       }
-    std::vector<std::string> before(inside.begin(), inside.begin() + kind.states);
-    *body.add_node() = stepNode(inside[states.size()], before, inside.back(), outputs);
+    auto slice = [&](size_t first, size_t count) {
+      return std::vector(inside.begin() + static_cast<std::ptrdiff_t>(first),
+                         inside.begin() + static_cast<std::ptrdiff_t>(first + count));
+    };
+    *body.add_node() = stepNode(slice(states.size(), x.size()), slice(0, states.size()),
+                                slice(inside.size() - x.size(), x.size()), outputs);
     for (const std::string &output : outputs)
       body.add_output()->set_name(output);
     std::vector<std::string> results = stepOutputs("");
@@ -216,8 +268,8 @@ private:
     addInteger(scan, "num_scan_inputs", static_cast<int64_t>(scanned.size()));
     onnx::AttributeProto *into = addAttribute(scan, "scan_input_directions", onnx::AttributeProto::INTS);
     for (size_t i = 0; i < scanned.size(); ++i)
-      into->add_ints(backward);
-    addAttribute(scan, "scan_output_directions", onnx::AttributeProto::INTS)->add_ints(backward);
+      into->add_ints(backward[i % x.size()]);
+    addAttribute(scan, "scan_output_directions", onnx::AttributeProto::INTS)->add_ints(backward[0]);
     import(scan);
     return {scan.output().begin(), scan.output().end()};
   }
@@ -244,6 +296,7 @@ private:
   std::string lengths;             // of the sequences; empty if there is no such input
   std::string late;                // weights R of the gate that depends on the others, if there is one
   bool batchFirst, reversed = false;
+  bool together = false; // both directions take their steps in one loop
   int64_t directions = 1, direction = 0;
   int64_t unrolled = 0; // the number of steps if they are unrolled
 };

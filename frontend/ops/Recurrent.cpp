@@ -2,6 +2,8 @@
 // The operators that RNN, GRU and LSTM are expanded into (ImportRecurrent.cpp). Each has the attributes of the original
 // node, `direction_index`, and the parameters of its direction only. States and sequences are f32 where the model has
 // half types. Quantized weights are [K, gates * H] with a scale and a zero point.
+//
+// Where both directions take their steps `together`, their states, weights and biases have a dimension more in front.
 #include "frontend/builder/ExactMath.h"
 #include "frontend/ops/Compose.h"
 #include "frontend/ops/Handlers.h"
@@ -56,11 +58,11 @@ std::vector<float> reals(NodeBuilder &b, std::string_view name) {
 
 struct Cell {
   NodeBuilder &b;
-  Term x;                        // [B, gates * H]: X W^T + the bias of W
-  std::optional<Term> late;      // [H, H], the weights of a gate that depends on other gates
-  Term bias;                     // [gates * H], of the recurrence; zeros if absent
-  std::optional<Term> peepholes; // [3 * H]
-  Term hidden, cell;             // [B, H]
+  Term x;                        // [B, gates * H]: X W^T + the bias of W; [2, B, gates * H] of both directions
+  std::optional<Term> late;      // [H, H], the weights of a gate that depends on other gates; [2, H, H]
+  Term bias;                     // [gates * H], of the recurrence, zeros if absent; [2, 1, gates * H]
+  std::optional<Term> peepholes; // [3 * H]; [2, 1, 3 * H]
+  Term hidden, cell;             // [B, H]; [2, B, H]
   int64_t size;                  // H
   std::vector<Activation> activations;
   std::optional<double> clip;
@@ -72,11 +74,13 @@ struct Cell {
     if (ofBytes())
       return roundedFirst(b,
                           productWithBytes(b, valueOf(b, hidden, DType::F32), &b.input(1), &b.input(9), given(b, 10)));
-    return b.contract(hidden, b.in(1), "bh,gh->bg");
+    return times(hidden, b.in(1));
   }
-  Term peep(Term gate, int64_t i, Term at) const {
-    return peepholes ? gate + at * b.along(this->gate(*peepholes, i), at, 1) : gate;
+  /// x R^T.
+  Term times(Term x, Term weights) const {
+    return b.contract(x, weights, x.rank() == 3 ? "dbh,dgh->dbg" : "bh,gh->bg");
   }
+  Term peep(Term gate, int64_t i, Term at) const { return peepholes ? gate + at * this->gate(*peepholes, i) : gate; }
   Term plain(size_t which, Term value) const {
     return activations[which].function(b, value, activations[which].alpha, activations[which].beta);
   }
@@ -97,7 +101,7 @@ void stepGru(Cell &c) {
   Term all = c.recur();
   auto part = [&](int64_t i) { return c.gate(all, i) + c.gate(c.bias, i); };
   Term update = c.activate(0, c.gate(c.x, 0) + part(0)), reset = c.activate(0, c.gate(c.x, 1) + part(1));
-  Term fresh = c.late ? c.b.contract(reset * c.hidden, *c.late, "bh,gh->bg") + c.gate(c.bias, 2) : reset * part(2);
+  Term fresh = c.late ? c.times(reset * c.hidden, *c.late) + c.gate(c.bias, 2) : reset * part(2);
   Term candidate = c.activate(1, c.gate(c.x, 2) + fresh);
   c.hidden = (1.0 - update) * candidate + update * c.hidden;
 }
@@ -133,31 +137,57 @@ std::vector<Activation> activationsOf(NodeBuilder &b, std::vector<std::string> d
   return {all.begin() + first, all.begin() + first + each};
 }
 
+constexpr size_t secondX = 11, secondTurn = 12; // of the other direction, where both take their steps together
+
+/// Terms of the same sizes along a new first dimension.
+Term stacked(NodeBuilder &b, ArrayRef<Term> terms) {
+  SmallVector<Term> parts;
+  for (Term term : terms) {
+    Sizes sizes = term.sizes();
+    sizes.insert(sizes.begin(), b.number(1));
+    parts.push_back(b.reshape(term, sizes));
+  }
+  return b.concat(parts, 0);
+}
+
 /// After the end of a sequence its state is kept and its elements are zero: `next` or `otherwise`.
 Term whereAlive(NodeBuilder &b, Term next, Term otherwise) {
   if (!b.has(6))
     return next;
-  Term turn = b.convert(b.raw(5), b.type(5), DType::I32), lengths = b.raw(6);
-  Term alive =
-      b.compare(arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt, b.broadcast(turn, lengths.sizes()), lengths);
-  return b.select(b.along(alive, next, 0), next, otherwise);
+  Term lengths = b.raw(6);
+  auto aliveAt = [&](size_t i) {
+    Term turn = b.convert(b.raw(i), b.type(i), DType::I32);
+    return b.compare(arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt, b.broadcast(turn, lengths.sizes()), lengths);
+  };
+  Term alive = b.has(secondTurn) ? stacked(b, {aliveAt(5), aliveAt(secondTurn)}) : aliveAt(5);
+  SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, alive.rank()));
+  return b.select(b.broadcast(alive, next.sizes(), dims), next, otherwise);
 }
 
 DType computedType(NodeBuilder &b, size_t i) { return isHalf(b.type(i)) ? DType::F32 : b.type(i); }
 
-/// (x, R, late R, B, P, turn, sequence_lens, h, c, scale and zero point of R) to (h, c, y); c only for an LSTM.
+/// (x, R, late R, B, P, turn, sequence_lens, h, c, scale and zero point of R, x and turn of the second direction) to
+/// (h, c, y); c only for an LSTM.
 void step(NodeBuilder &b, int64_t gates, const std::vector<std::string> &defaults, void (*formula)(Cell &)) {
-  for (size_t i : {0, 1, 7})
-    b.expectRank(i, 2);
-  Term x = b.in(0), hidden = b.in(7), cell = b.has(8) ? b.in(8) : hidden;
+  bool together = b.has(secondX);
+  b.expectRank(0, 2);
+  for (size_t i : {1, 7})
+    b.expectRank(i, together ? 3 : 2);
+  Term x = together ? stacked(b, {b.in(0), b.in(secondX)}) : b.in(0), hidden = b.in(7),
+       cell = b.has(8) ? b.in(8) : hidden;
   auto optional = [&](size_t i) { return b.has(i) ? std::optional(b.in(i)) : std::nullopt; };
-  std::optional<int64_t> size = graph::constantSize(hidden.sizes()[1]);
+  std::optional<int64_t> size = graph::constantSize(hidden.sizes().back());
   if (!size)
     decline("a hidden size that is symbolic is not compiled");
   AffineExpr rows = b.number(gates * *size);
-  Term bias = b.has(3) ? b.slice(b.in(3), 0, rows, rows) : b.splat({rows}, x.element(), 0);
+  auto perSequence = [&](size_t i) { // the same for all sequences of a direction
+    Term all = b.in(i);
+    return together ? b.reshape(all, {all.sizes()[0], b.number(1), all.sizes()[1]}) : all;
+  };
+  Term bias = b.has(3) ? b.slice(perSequence(3), together ? 2 : 0, rows, rows) : b.splat({rows}, x.element(), 0);
+  std::optional<Term> peepholes = b.has(4) ? std::optional(perSequence(4)) : std::nullopt;
   std::optional<double> clip = b.hasAttribute("clip") ? std::optional(b.real("clip", 0)) : std::nullopt;
-  Cell c{b, x, optional(2), bias, optional(4), hidden, cell, *size, activationsOf(b, defaults), clip};
+  Cell c{b, x, optional(2), bias, peepholes, hidden, cell, *size, activationsOf(b, defaults), clip};
   if (c.ofBytes()) { // in the order and with the functions of ONNX Runtime
     if (b.has(3))
       c.bias = b.slice(b.in(3), 0, b.number(0), rows) + bias;
@@ -215,14 +245,19 @@ void recurrentInputs(NodeBuilder &b) {
   b.out(result, computedType(b, 0));
 }
 
-/// (X, initial state) to the state before the first step, [batch, state_size].
+/// (X, initial state) to the state before the first step, [batch, state_size], or [2, batch, state_size].
 void recurrentState(NodeBuilder &b) {
   b.expectRank(0, 3);
-  bool batchFirst = b.integer("layout", 0);
+  bool batchFirst = b.integer("layout", 0), together = b.integer("together", 0);
   Sizes state{b.sizes(0)[batchFirst ? 0 : 1], b.number(b.integer("state_size", 0))};
+  if (together)
+    state.insert(state.begin(), b.number(2));
   Term first = b.splat(state, b.in(0).element(), 0);
-  if (b.has(1)) {
+  if (b.has(1))
     b.expectRank(1, 3);
+  if (b.has(1) && together) {
+    first = b.conform(batchFirst ? b.transpose(b.in(1), {1, 0, 2}) : b.in(1), state);
+  } else if (b.has(1)) {
     Term all = b.in(1), one = b.slice(all, batchFirst, b.number(b.integer("direction_index", 0)), b.number(1));
     first = b.conform(b.reshape(one, {all.sizes()[batchFirst ? 0 : 1], all.sizes()[2]}), state);
   }
@@ -252,18 +287,31 @@ void stackSteps(NodeBuilder &b) {
   b.out(b.concat(parts, 0));
 }
 
-/// (X, a result of each direction) to the recurrence's own layout: [steps, batch, H] each to [steps, directions, batch,
-/// H], or [batch, H] each to [directions, batch, H], with the batch first if `layout` says so. In the type of X.
+/// [steps, 2, batch, H], with the second direction from the last step to the first, to the same from first to last.
+Term inOneOrder(NodeBuilder &b, Term both) {
+  Sizes sizes = both.sizes();
+  Term number = b.iota(sizes, 1, b.state.builder.getI32Type()), reversed = b.slice(both, 0, sizes[0] - 1, sizes[0], -1);
+  return b.select(b.compare(arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq, number, b.like(number, 0)), both,
+                  reversed);
+}
+
+/// (X, a result of each direction or of both) to the recurrence's own layout: [steps, batch, H] each to [steps,
+/// directions, batch, H], or [batch, H] each to [directions, batch, H], with the batch first if `layout` says so. In
+/// the type of X.
 void recurrentResult(NodeBuilder &b) {
+  bool together = b.integer("together", 0);
   SmallVector<Term> parts;
   for (size_t i = 1; i < b.node.inputs.size(); ++i) {
-    b.expectRank(i, 2, 3);
+    b.expectRank(i, together ? 3 : 2, together ? 4 : 3);
     Sizes sizes = b.sizes(i);
-    sizes.insert(sizes.end() - 2, b.number(1));
+    if (!together)
+      sizes.insert(sizes.end() - 2, b.number(1));
     parts.push_back(b.reshape(b.in(i), sizes));
   }
   b.expect(!parts.empty(), "expected a direction or two, got none");
-  Term joined = b.concat(parts, parts[0].rank() - 3);
+  Term joined = together ? parts[0] : b.concat(parts, parts[0].rank() - 3);
+  if (together && joined.rank() == 4)
+    joined = inOneOrder(b, joined);
   if (b.integer("layout", 0))
     joined = joined.rank() == 4 ? b.transpose(joined, {2, 0, 1, 3}) : b.transpose(joined, {1, 0, 2});
   b.out(joined);
