@@ -17,7 +17,7 @@
 // the second contraction sums over the reduced loop, and its results are at Result again.
 //
 // A contraction may have up to three more beside it, of the same left side over the same loops (gate and up of an MLP,
-// the gates of an LSTM): all their results are at Result.
+// the gates of a recurrence): all their results are at Result.
 #pragma once
 
 #include "fusion/Reason.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A product whose columns are read in equal parts that meet becomes a product for each part, in one kernel with what
-// reads them: the gates of an LSTM, the two halves of a gated MLP whose weights are one constant.
+// reads them: the gates of a recurrence, the two halves of a gated MLP whose weights are one constant.
 #pragma once
 
 #include "fusion/groups/FusionGroup.h"

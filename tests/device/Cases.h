@@ -60,6 +60,7 @@ void addAttentionCases(std::vector<DeviceCase> &cases);
 void addSharedSumCases(std::vector<DeviceCase> &cases);
 void addStoredWeightCases(std::vector<DeviceCase> &cases);
 void addPairedProductCases(std::vector<DeviceCase> &cases);
+void addGatedStepCases(std::vector<DeviceCase> &cases);
 
 /// "f16" and the like: how tile text spells a type.
 std::string typeText(DType type);

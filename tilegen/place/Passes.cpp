@@ -15,6 +15,7 @@ namespace tilewright::tile {
 #define GEN_PASS_DEF_STAGESTORESPASS
 #define GEN_PASS_DEF_STAGEOPERANDSPASS
 #define GEN_PASS_DEF_PIPELINELOOPSPASS
+#define GEN_PASS_DEF_READEARLYPASS
 #define GEN_PASS_DEF_ALLOCATESHAREDPASS
 #include "tilegen/place/Passes.h.inc"
 
@@ -122,6 +123,17 @@ struct PipelineLoopsPass : impl::PipelineLoopsPassBase<PipelineLoopsPass> {
       return signalPassFailure();
     if (!getOperation().isPlaced() && !hasRoles(getOperation()))
       pipelineLoops(getOperation(), *facts);
+  }
+};
+
+struct ReadEarlyPass : impl::ReadEarlyPassBase<ReadEarlyPass> {
+  using ReadEarlyPassBase::ReadEarlyPassBase;
+  void runOnOperation() override {
+    FailureOr<PlaceFacts> facts = factsOf(getOperation(), target);
+    if (failed(facts) || failed(checkLayouts(getOperation())))
+      return signalPassFailure();
+    if (!getOperation().isPlaced())
+      readEarly(getOperation(), *facts);
   }
 };
 

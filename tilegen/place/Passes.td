@@ -9,7 +9,7 @@ def PlaceTilesPass : Pass<"tilewright-place-tiles", "::mlir::ModuleOp"> {
   let summary = "Place every tile.kernel of the module: all steps, in their order";
   let description = [{
     The steps are tilewright-place-flatten-loops, -assign-layouts, -share-sums, -assign-roles, -stage-stores,
-    -stage-operands, -pipeline-loops and -allocate-shared. Kernels that are placed already stay as they are, if the
+    -stage-operands, -pipeline-loops, -read-early and -allocate-shared. Kernels that are placed already stay as they are, if the
     target can run them.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_80\"", "The target, as --target spells it">];
@@ -80,6 +80,14 @@ def PipelineLoopsPass : PlaceStep<"pipeline-loops"> {
     first copies and loads of constants stand before `tile.await_kernels`.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_80\"", "The target, as --target spells it">];
+}
+
+def ReadEarlyPass : PlaceStep<"read-early"> {
+  let summary = "Load first what nothing but the program's number decides";
+  let description = [{
+    Takes kernels without products. Where kernels may start early, constants are loaded before `tile.await_kernels`.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The target, as --target spells it">];
 }
 
 def AllocateSharedPass : PlaceStep<"allocate-shared"> {

@@ -114,6 +114,7 @@ LogicalResult tile::placeTiles(ModuleOp module, const PlaceFacts &facts) {
     } else {
       stageOperands(kernel);
       pipelineLoops(kernel, facts);
+      readEarly(kernel, facts);
     }
     if (failed(allocateShared(kernel, facts)))
       return failure();

@@ -53,6 +53,8 @@ void stageStores(KernelOp kernel, const PlaceFacts &facts);
 void stageOperands(KernelOp kernel);
 /// Loops around a tile.dot load the next steps' operands while they multiply this one's.
 void pipelineLoops(KernelOp kernel, const PlaceFacts &facts);
+/// Loads that nothing but the program's number decides come first, in kernels without products.
+void readEarly(KernelOp kernel, const PlaceFacts &facts);
 /// Gives shared memory addresses; sets the kernel's attributes `threads` and `shared_bytes`.
 mlir::LogicalResult allocateShared(KernelOp kernel, const PlaceFacts &facts);
 

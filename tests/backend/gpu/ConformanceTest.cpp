@@ -102,7 +102,8 @@ INSTANTIATE_TEST_SUITE_P(Gpu, Conformance,
                          nameOf);
 
 INSTANTIATE_TEST_SUITE_P(GpuSums, Conformance,
-                         testing::Combine(testing::Values("shared sums", "stored weights", "paired products"),
+                         testing::Combine(testing::Values("shared sums", "stored weights", "paired products",
+                                                          "gated steps"),
                                           testing::Values("sm_80", "sm_90a", "gfx942")),
                          nameOf);
 

@@ -52,14 +52,18 @@ module {
 // -----
 
 module {
-  // expected-error@+1 {{expected one contraction or a pair because the kernel's root is one, got 3}}
-  graph.kernel @three(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {root = #graph.root<matmul>, schedule = #tile.schedule<matmul, tile = [4, 4], reduce = [4]>} {
+  // expected-error@+1 {{expected one to 4 contractions because the kernel's root is one, got 5}}
+  graph.kernel @five(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {root = #graph.root<matmul>, schedule = #tile.schedule<matmul, tile = [4, 4], reduce = [4]>} {
     %a = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
-    %b = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
-    %c = graph.contract %y, %x maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
-    %d = arith.addf %a, %b {graph.node = 0 : i64} : tensor<4x4xf32>
-    %e = arith.addf %d, %c {graph.node = 0 : i64} : tensor<4x4xf32>
-    graph.return %e : tensor<4x4xf32>
+    %b = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+    %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+    %d = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+    %e = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64} : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+    %f = arith.addf %a, %b {graph.node = 0 : i64} : tensor<4x4xf32>
+    %g = arith.addf %c, %d {graph.node = 0 : i64} : tensor<4x4xf32>
+    %h = arith.addf %f, %g {graph.node = 0 : i64} : tensor<4x4xf32>
+    %i = arith.addf %h, %e {graph.node = 0 : i64} : tensor<4x4xf32>
+    graph.return %i : tensor<4x4xf32>
   }
 }
 

@@ -1,4 +1,4 @@
-// Two contractions of one left side whose results meet in an epilogue share a kernel on GPUs: gate and up of an MLP.
+// Contractions of one left side whose results meet in an epilogue share a kernel on GPUs: gate and up of an MLP.
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups=mode=all | FileCheck %s
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups=mode=epilogue | FileCheck %s --check-prefix=EPILOGUE
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all cpu=true explain=text' -o /dev/null | FileCheck %s --check-prefix=CPU
@@ -27,19 +27,37 @@ module attributes {graph.nodes = ["gate|MatMul", "up|MatMul", "act|Mul"]} {
 
 // -----
 
-// Refused: singles, which the matrix units multiply in a form that has one sum.
-// CHECK-LABEL: func.func @main(%arg0: tensor<16x64xf32>
+// Refused: many singles, which the matrix units multiply in a form that has one sum.
+// CHECK-LABEL: func.func @main(%arg0: tensor<512x64xf32>
 // CHECK-COUNT-2: graph.launch
 // TEXT: because this target computes such contractions in kernels of their own
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (k, n)>
 #y = affine_map<(m, n, k) -> (m, n)>
 module attributes {graph.nodes = ["gate|MatMul", "up|MatMul", "act|Mul"]} {
-  func.func @main(%x: tensor<16x64xf32>, %g: tensor<64x96xf32>, %u: tensor<64x96xf32>) -> tensor<16x96xf32> {
-    %0 = graph.contract %x, %g maps [#x, #w, #y] {graph.node = 0 : i64} : tensor<16x64xf32>, tensor<64x96xf32> -> tensor<16x96xf32>
-    %1 = graph.contract %x, %u maps [#x, #w, #y] {graph.node = 1 : i64} : tensor<16x64xf32>, tensor<64x96xf32> -> tensor<16x96xf32>
-    %2 = arith.mulf %0, %1 {graph.node = 2 : i64} : tensor<16x96xf32>
-    return %2 : tensor<16x96xf32>
+  func.func @main(%x: tensor<512x64xf32>, %g: tensor<64x96xf32>, %u: tensor<64x96xf32>) -> tensor<512x96xf32> {
+    %0 = graph.contract %x, %g maps [#x, #w, #y] {graph.node = 0 : i64} : tensor<512x64xf32>, tensor<64x96xf32> -> tensor<512x96xf32>
+    %1 = graph.contract %x, %u maps [#x, #w, #y] {graph.node = 1 : i64} : tensor<512x64xf32>, tensor<64x96xf32> -> tensor<512x96xf32>
+    %2 = arith.mulf %0, %1 {graph.node = 2 : i64} : tensor<512x96xf32>
+    return %2 : tensor<512x96xf32>
+  }
+}
+
+// -----
+
+// Few of them are multiplied as fast with two sums.
+// CHECK-LABEL: func.func @main(%arg0: tensor<1x64xf32>
+// CHECK: graph.launch @matmul_mul(
+// CHECK-NOT: graph.launch
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+module attributes {graph.nodes = ["gate|MatMul", "up|MatMul", "act|Mul"]} {
+  func.func @main(%x: tensor<1x64xf32>, %g: tensor<64x96xf32>, %u: tensor<64x96xf32>) -> tensor<1x96xf32> {
+    %0 = graph.contract %x, %g maps [#x, #w, #y] {graph.node = 0 : i64} : tensor<1x64xf32>, tensor<64x96xf32> -> tensor<1x96xf32>
+    %1 = graph.contract %x, %u maps [#x, #w, #y] {graph.node = 1 : i64} : tensor<1x64xf32>, tensor<64x96xf32> -> tensor<1x96xf32>
+    %2 = arith.mulf %0, %1 {graph.node = 2 : i64} : tensor<1x96xf32>
+    return %2 : tensor<1x96xf32>
   }
 }
 
@@ -119,9 +137,9 @@ module attributes {graph.nodes = ["a|Conv", "b|Conv", "mul|Mul"]} {
 
 // -----
 
-// A near miss: a third product of the same left side is a kernel of its own.
+// Of few rows three of them are one kernel.
 // CHECK-LABEL: func.func @main(%arg0: tensor<16x256xf16>
-// CHECK-COUNT-2: graph.launch
+// CHECK: graph.launch @matmul_mul_add(
 // CHECK-NOT: graph.launch
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (k, n)>
@@ -134,5 +152,25 @@ module attributes {graph.nodes = ["gate|MatMul", "up|MatMul", "third|MatMul", "a
     %3 = arith.mulf %0, %1 {graph.node = 3 : i64} : tensor<16x96xf32>
     %4 = arith.addf %3, %2 {graph.node = 4 : i64} : tensor<16x96xf32>
     return %4 : tensor<16x96xf32>
+  }
+}
+
+// -----
+
+// A near miss: of many rows, a third product of the same left side is a kernel of its own.
+// CHECK-LABEL: func.func @main(%arg0: tensor<4096x256xf16>
+// CHECK-COUNT-2: graph.launch
+// CHECK-NOT: graph.launch
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+module attributes {graph.nodes = ["gate|MatMul", "up|MatMul", "third|MatMul", "act|Mul", "more|Add"]} {
+  func.func @main(%x: tensor<4096x256xf16>, %g: tensor<256x96xf16>, %u: tensor<256x96xf16>, %t: tensor<256x96xf16>) -> tensor<4096x96xf32> {
+    %0 = graph.contract %x, %g maps [#x, #w, #y] {graph.node = 0 : i64} : tensor<4096x256xf16>, tensor<256x96xf16> -> tensor<4096x96xf32>
+    %1 = graph.contract %x, %u maps [#x, #w, #y] {graph.node = 1 : i64} : tensor<4096x256xf16>, tensor<256x96xf16> -> tensor<4096x96xf32>
+    %2 = graph.contract %x, %t maps [#x, #w, #y] {graph.node = 2 : i64} : tensor<4096x256xf16>, tensor<256x96xf16> -> tensor<4096x96xf32>
+    %3 = arith.mulf %0, %1 {graph.node = 3 : i64} : tensor<4096x96xf32>
+    %4 = arith.addf %3, %2 {graph.node = 4 : i64} : tensor<4096x96xf32>
+    return %4 : tensor<4096x96xf32>
   }
 }
