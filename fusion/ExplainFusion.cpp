@@ -117,7 +117,8 @@ static FusionReport::Names nodeNames(ModuleOp module, ArrayRef<int64_t> nodes) {
 static bool areInOneKernel(const GroupGraph &graph, const Join &join) {
   return llvm::any_of(graph.inOrder(), [&](Group *group) {
     SmallVector<int64_t> nodes = group->nodes();
-    return !group->geometry.more.empty() && llvm::all_of(join.nodes, [&](int64_t node) { return is_contained(nodes, node); });
+    return !group->geometry.more.empty() &&
+           llvm::all_of(join.nodes, [&](int64_t node) { return is_contained(nodes, node); });
   });
 }
 

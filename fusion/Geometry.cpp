@@ -336,8 +336,8 @@ bool Analysis::isRead(Value operand) const {
 /// what the right sides are computed from, would need more registers than several sums leave.
 bool Analysis::sharesLoops(graph::ContractOp op) const {
   auto first = dyn_cast<graph::ContractOp>(geometry.root);
-  return first && geometry.more.size() + 1 < mostContractions && areEqual(first.getLhs(), op.getLhs()) && first.getType() == op.getType() &&
-         first.getRhs().getType() == op.getRhs().getType() &&
+  return first && geometry.more.size() + 1 < mostContractions && areEqual(first.getLhs(), op.getLhs()) &&
+         first.getType() == op.getType() && first.getRhs().getType() == op.getRhs().getType() &&
          first->getName().compareOpProperties(first->getPropertiesStorage(), op->getPropertiesStorage()) &&
          placeOf(op.getLhs()).space == Space::Free && !windowed.contains(op.getLhs()) && sideOfColumns(op) == 1 &&
          isRead(first.getRhs()) && isRead(op.getRhs());

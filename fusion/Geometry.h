@@ -38,9 +38,9 @@ inline constexpr size_t mostContractions = 4;
 
 struct Geometry {
   RootKind kind = RootKind::Pointwise;
-  mlir::Operation *root = nullptr;        // the first contraction or reduction; null for pointwise
+  mlir::Operation *root = nullptr;           // the first contraction or reduction; null for pointwise
   llvm::SmallVector<mlir::Operation *> more; // contractions beside the first one, of its left side
-  llvm::SmallVector<mlir::Value> outputs; // values used outside the set, in program order
+  llvm::SmallVector<mlir::Value> outputs;    // values used outside the set, in program order
 };
 
 using GeometryOrRefusal = std::variant<Geometry, Refusal>;

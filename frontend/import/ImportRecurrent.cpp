@@ -109,7 +109,8 @@ public:
       for (int i = 0; i < kind.states; ++i)
         states.push_back(emit("RecurrentState", {given(X), given(InitialH + i)}, {made(i ? "c" : "h")})[0]);
       bool backward = direction == 1 || reversed;
-      std::vector<std::string> results = unrolled ? writeSteps(x, states, backward) : writeScan({x}, states, {backward});
+      std::vector<std::string> results =
+          unrolled ? writeSteps(x, states, backward) : writeScan({x}, states, {backward});
       for (int i = 0; i < kind.states; ++i)
         last[i].push_back(results[i]);
       sequences.push_back(results.back());

@@ -54,9 +54,9 @@ private:
   GroupGraph &graph;
   Group &producer, &consumer;
   graph::ContractOp root;
-  int64_t columns = 0, part = 0;          // of the product, of a part
-  llvm::SetVector<Operation *> spine;     // the contraction, and what is between it and the slices
-  llvm::SetVector<graph::SliceOp> slices; // of the consumer
+  int64_t columns = 0, part = 0;                           // of the product, of a part
+  llvm::SetVector<Operation *> spine;                      // the contraction, and what is between it and the slices
+  llvm::SetVector<graph::SliceOp> slices;                  // of the consumer
   llvm::MapVector<std::pair<Value, int64_t>, Value> parts; // of a value, from a column on
   SmallVector<Operation *> built;                          // in program order
   SmallVector<std::pair<OpOperand *, Value>> before;       // what operands were that read parts now

@@ -106,9 +106,9 @@ double roundoff(DType type) {
 
 std::vector<DeviceCase> deviceCases() {
   std::vector<DeviceCase> cases;
-  for (auto *add : {addPointwiseCases, addRowCases, addProductCases, addGemvCases, addWindowCases, addGatherCases,
-                    addAttentionCases, addSharedSumCases, addStoredWeightCases, addPairedProductCases,
-                    addGatedStepCases})
+  for (auto *add :
+       {addPointwiseCases, addRowCases, addProductCases, addGemvCases, addWindowCases, addGatherCases,
+        addAttentionCases, addSharedSumCases, addStoredWeightCases, addPairedProductCases, addGatedStepCases})
     add(cases);
   return cases;
 }

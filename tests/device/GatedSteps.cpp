@@ -97,13 +97,15 @@ std::string StepText::gemvSums() const {
 
 std::string StepText::dotSums() const {
   std::string t = sumsType();
-  std::string body = fmt::format("%l = tile.load %h[%m, %k] bounds (){} -> ({}, {}) map (d0, d1) -> (d0, d1) : {} -> {}\n",
-                                 symbols, rows, s.k, buffer(type, rows, s.k), tile({s.bm, s.bk}, type)),
+  std::string body =
+                  fmt::format("%l = tile.load %h[%m, %k] bounds (){} -> ({}, {}) map (d0, d1) -> (d0, d1) : {} -> {}\n",
+                              symbols, rows, s.k, buffer(type, rows, s.k), tile({s.bm, s.bk}, type)),
               sums;
   for (int64_t g = 0; g < gates; ++g) {
-    body += fmt::format("%r{0} = tile.load %w[%k, %n] bounds () -> ({1}, {2}) map (d0, d1) -> (d1 + {3}, d0) : "
-                        "!tile.buffer<{4}, () -> ({5}, {1})> -> {6}\n%q{0} = tile.dot %l, %r{0}, %a{0} : {7}, {6}, {8}\n",
-                        g, s.k, s.n, g * s.n, type, gates * s.n, tile({s.bk, s.bn}, type), tile({s.bm, s.bk}, type), t);
+    body +=
+        fmt::format("%r{0} = tile.load %w[%k, %n] bounds () -> ({1}, {2}) map (d0, d1) -> (d1 + {3}, d0) : "
+                    "!tile.buffer<{4}, () -> ({5}, {1})> -> {6}\n%q{0} = tile.dot %l, %r{0}, %a{0} : {7}, {6}, {8}\n",
+                    g, s.k, s.n, g * s.n, type, gates * s.n, tile({s.bk, s.bn}, type), tile({s.bm, s.bk}, type), t);
     sums += fmt::format("%s{0} = arith.addf %acc#{0}, %none : {1}\n", g, t);
   }
   return fmt::format("%ck = arith.constant {} : index\n%step = arith.constant {} : index\n"
@@ -122,7 +124,8 @@ std::string StepText::read(const std::string &name, const std::string &of, int64
 }
 
 std::string StepText::kernel() const {
-  std::string t = sumsType(), text, third = s.isDot ? "" : ", %c0", one = s.isDot ? "" : ", 1", d = s.isDot ? "" : ", d2";
+  std::string t = sumsType(), text, third = s.isDot ? "" : ", %c0", one = s.isDot ? "" : ", 1",
+              d = s.isDot ? "" : ", d2";
   int64_t tiles = (s.rows + s.bm - 1) / s.bm;
   text += fmt::format(
       "tile.kernel @k(%h: {}, %w: !tile.buffer<{}, () -> ({}, {})> {{graph.constant}}, %x: {}, %c: {}, %y: {}{}) "
@@ -132,29 +135,33 @@ std::string StepText::kernel() const {
       buffer("f32", rows, s.n), s.rowsAreOfRunTime ? ", %s: index" : "", symbols,
       s.rowsAreOfRunTime ? fmt::format("(s0 ceildiv {}) * {}", s.bm, columns) : std::to_string(tiles * columns),
       s.isDot ? "matmul" : "gemv", s.bm, s.bn, s.bk, s.warps);
-  text += fmt::format("%p = tile.program_id 0\n%c0 = arith.constant 0 : index\n"
-                      "%n = tile.size (d0) -> ((d0 mod {0}) * {1})(%p)\n%m = tile.size (d0) -> ((d0 floordiv {0}) * {2})(%p)\n"
-                      "%one = arith.constant dense<1.0> : {3}\n",
-                      columns, s.bn, s.bm, t);
+  text += fmt::format(
+      "%p = tile.program_id 0\n%c0 = arith.constant 0 : index\n"
+      "%n = tile.size (d0) -> ((d0 mod {0}) * {1})(%p)\n%m = tile.size (d0) -> ((d0 floordiv {0}) * {2})(%p)\n"
+      "%one = arith.constant dense<1.0> : {3}\n",
+      columns, s.bn, s.bm, t);
   text += s.isDot ? dotSums() : gemvSums();
   for (int64_t g = 0; g < gates; ++g) {
-    text += read(fmt::format("x{}", g), "x", gates * s.n, g * s.n) + fmt::format("%g{0} = arith.addf %s{0}, %x{0} : {1}\n", g, t);
-    text += g == 2 ? fmt::format("%v2 = math.tanh %g2 : {}\n", t)
-                   : fmt::format("%n{0} = arith.negf %g{0} : {1}\n%e{0} = math.exp %n{0} : {1}\n%f{0} = arith.addf %e{0}, "
-                                 "%one : {1}\n%v{0} = arith.divf %one, %f{0} : {1}\n",
-                                 g, t);
+    text += read(fmt::format("x{}", g), "x", gates * s.n, g * s.n) +
+            fmt::format("%g{0} = arith.addf %s{0}, %x{0} : {1}\n", g, t);
+    text += g == 2
+                ? fmt::format("%v2 = math.tanh %g2 : {}\n", t)
+                : fmt::format("%n{0} = arith.negf %g{0} : {1}\n%e{0} = math.exp %n{0} : {1}\n%f{0} = arith.addf %e{0}, "
+                              "%one : {1}\n%v{0} = arith.divf %one, %f{0} : {1}\n",
+                              g, t);
   }
   return text + read("old", "c", s.n, 0) +
-         fmt::format("%kept = arith.mulf %v1, %old : {0}\n%new = arith.mulf %v0, %v2 : {0}\n"
-                     "%cell = arith.addf %kept, %new : {0}\n%out = math.tanh %cell : {0}\n%z = arith.mulf %v3, %out : {0}\n"
-                     "tile.store %z, %y[%m, %n{1}] bounds (){2} -> ({3}, {4}{5}) map (d0, d1{6}) -> (d0, d1) : {0} -> {7}\n"
-                     "tile.return\n}}",
-                     t, third, symbols, rows, s.n, one, d, buffer("f32", rows, s.n));
+         fmt::format(
+             "%kept = arith.mulf %v1, %old : {0}\n%new = arith.mulf %v0, %v2 : {0}\n"
+             "%cell = arith.addf %kept, %new : {0}\n%out = math.tanh %cell : {0}\n%z = arith.mulf %v3, %out : {0}\n"
+             "tile.store %z, %y[%m, %n{1}] bounds (){2} -> ({3}, {4}{5}) map (d0, d1{6}) -> (d0, d1) : {0} -> {7}\n"
+             "tile.return\n}}",
+             t, third, symbols, rows, s.n, one, d, buffer("f32", rows, s.n));
 }
 
 DeviceCase gatedStep(const GatedStep &s) {
-  DeviceCase c{.name = fmt::format("gated_{}_{}x{}x{}_{}x{}x{}{}{}", typeText(s.type), s.rows, s.n, s.k, s.bm, s.bn, s.bk,
-                                   s.isDot ? "_dot" : "", s.rowsAreOfRunTime ? "_sized" : ""),
+  DeviceCase c{.name = fmt::format("gated_{}_{}x{}x{}_{}x{}x{}{}{}", typeText(s.type), s.rows, s.n, s.k, s.bm, s.bn,
+                                   s.bk, s.isDot ? "_dot" : "", s.rowsAreOfRunTime ? "_sized" : ""),
                .family = "gated steps",
                .layout = "NT",
                .edge = s.edge,

@@ -7,8 +7,8 @@
 
 namespace tilewright::tilegen {
 
-/// The operands of a kernel's contraction, or of several of one left side, as tiles. The left side is the operand whose rows the
-/// loops call rows: the contraction's own order may be the other one.
+/// The operands of a kernel's contraction, or of several of one left side, as tiles. The left side is the operand whose
+/// rows the loops call rows: the contraction's own order may be the other one.
 class ContractionOperands {
 public:
   explicit ContractionOperands(TileEmitter &emitter)

@@ -303,8 +303,8 @@ std::optional<double> blocks::estimateContraction(const KernelSpace &space, tile
   return estimateSeconds(asOne(space), target, {schedule, efficiencyOf(space, schedule)});
 }
 
-/// Halves go to matrix units even if they have a row: as gemv, gate and up of an MLP were slower. That is of pairs; what
-/// few sums a step of a recurrence has, is done by a block for each.
+/// Two contractions of halves go to matrix units even if they have one row: as gemv, gate and up of an MLP were slower.
+/// Others have little work (fusion/Legality.cpp), so threads that share sums are enough.
 static tile::ScheduleAttr scheduleSeveral(const KernelSpace &space, const TargetDesc &target) {
   if (elementOf(space).getIntOrFloatBitWidth() > 16 || contractionsOf(space) > 2)
     if (tile::ScheduleAttr gemv = scheduleGemv(space, target))
