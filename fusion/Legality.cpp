@@ -46,7 +46,7 @@ static bool areSummedTogether(ArrayRef<Operation *> ops, size_t count) {
   if (count == 2 && multiplies(ops, AttentionFusion::Halves))
     return true;
   const auto *first = llvm::find_if(ops, llvm::IsaPred<graph::ContractOp>);
-  bool isStep = (*first)->getParentOfType<ModuleOp>()->getParentOp() != nullptr;
+  bool isStep = (*first)->getParentOfType<ModuleOp>()->hasAttr(graph::repeatedAttr);
   std::optional<int64_t> each =
       multiplicationsOf(cast<graph::ContractOp>(*first), isStep ? std::optional(rowsOfStep) : std::nullopt);
   return multiplies(ops, AttentionFusion::Floats) && each &&

@@ -49,6 +49,9 @@ inline constexpr llvm::StringLiteral definitionsAttr = "graph.definitions";
 /// [symbol, ...]: symbols that may be 0 even if no tensor is empty. All others are then at least 1.
 inline constexpr llvm::StringLiteral mayBeZeroAttr = "graph.may_be_zero";
 
+/// A unit: the module is the body of a loop, and runs once for each turn.
+inline constexpr llvm::StringLiteral repeatedAttr = "graph.repeated";
+
 // On operations, arguments and results:
 
 /// On an operation: its ONNX node, an index into graph.nodes.

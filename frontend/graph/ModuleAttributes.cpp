@@ -36,6 +36,8 @@ static constexpr ListForm lists[] = {
 };
 
 LogicalResult GraphDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() == repeatedAttr && !(isa<ModuleOp>(op) && isa<UnitAttr>(attribute.getValue())))
+    return op->emitOpError() << "expected " << repeatedAttr << " on a module, without a value";
   for (const ListForm &form : lists) {
     if (attribute.getName() != form.name)
       continue;

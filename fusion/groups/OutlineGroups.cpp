@@ -175,7 +175,8 @@ static void markWhere(ModuleOp module, StringRef attribute, llvm::function_ref<b
 /// Inputs of the model, and not of a loop's body: those other kernels have written.
 static bool isModelInput(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
-  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+  auto main = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  return main && !main->getParentOfType<ModuleOp>()->hasAttr(graph::repeatedAttr);
 }
 
 void fusion::markArguments(ModuleOp module) {

@@ -53,7 +53,7 @@ void stageStores(KernelOp kernel, const PlaceFacts &facts);
 void stageOperands(KernelOp kernel);
 /// Loops around a tile.dot load the next steps' operands while they multiply this one's.
 void pipelineLoops(KernelOp kernel, const PlaceFacts &facts);
-/// Loads that nothing but the program's number decides come first, in kernels without products.
+/// Loads that nothing but the program's number decides come first, in kernels without products and loops.
 void readEarly(KernelOp kernel, const PlaceFacts &facts);
 /// Gives shared memory addresses; sets the kernel's attributes `threads` and `shared_bytes`.
 mlir::LogicalResult allocateShared(KernelOp kernel, const PlaceFacts &facts);

@@ -10,11 +10,11 @@
 //                                                %y = arith.addf %s, %x
 //
 // A kernel of a few microseconds is made of the times of such loads, one after the other. The registers that hold the
-// elements meanwhile must be few. Kernels with products are left alone: their loops have pipelines, which read early
-// what they can (PipelineLoops.cpp, roles/LoadAhead.cpp).
+// elements meanwhile must be few. Kernels with loops are left alone: those around products have pipelines, which read
+// early what they can (PipelineLoops.cpp, roles/LoadAhead.cpp), and beside the sums of others ptxas spilled a register
+// that only waited for the loop's end.
 #include "tilegen/place/Place.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -23,26 +23,24 @@ using namespace tilewright::tile;
 
 namespace {
 
-/// 32-bit registers of a thread that may hold what is read early, and fewer of them while a loop runs.
-constexpr int64_t mostRegisters = 48, mostAcrossLoops = 8;
+/// 32-bit registers of a thread that may hold what is read early, and those of one load that was to come behind a
+/// reduction: eight of an epilogue, beside 32 of products, were spilled.
+constexpr int64_t mostRegisters = 48, mostBehindReduction = 4;
 
 class EarlyReads {
 public:
   EarlyReads(KernelOp kernel, const PlaceFacts &facts)
-      : body(kernel.getBody().front()), waitsForKernels(facts.constantsFirst) {
-    bool hasLoop = llvm::any_of(body, llvm::IsaPred<scf::ForOp>);
-    free = hasLoop ? mostAcrossLoops : mostRegisters;
-  }
+      : body(kernel.getBody().front()), waitsForKernels(facts.constantsFirst) {}
 
   void move();
 
 private:
   bool follows(Operation *op, llvm::SetVector<Operation *> &needed);
-  void take(LoadOp load, llvm::SetVector<Operation *> &into);
+  void take(LoadOp load, bool isBehindReduction, llvm::SetVector<Operation *> &into);
 
   Block &body;
   bool waitsForKernels;
-  int64_t free;
+  int64_t free = mostRegisters;
 };
 
 } // namespace
@@ -68,10 +66,10 @@ bool EarlyReads::follows(Operation *op, llvm::SetVector<Operation *> &needed) {
 }
 
 /// Adds a load with what it is computed from, if that is possible and there are registers for it.
-void EarlyReads::take(LoadOp load, llvm::SetVector<Operation *> &into) {
+void EarlyReads::take(LoadOp load, bool isBehindReduction, llvm::SetVector<Operation *> &into) {
   llvm::SetVector<Operation *> needed = into;
   int64_t registers = registersOf(load);
-  if (registers > free || !follows(load, needed))
+  if (registers > (isBehindReduction ? std::min(free, mostBehindReduction) : free) || !follows(load, needed))
     return;
   free -= registers;
   needed.insert(load);
@@ -80,16 +78,15 @@ void EarlyReads::take(LoadOp load, llvm::SetVector<Operation *> &into) {
 
 void EarlyReads::move() {
   llvm::SetVector<Operation *> constants, others;
-  if (waitsForKernels)
-    for (auto load : body.getOps<LoadOp>())
-      if (isConstant(load.getBuffer()))
-        take(load, constants);
-  bool isAfterWork = false;
+  bool isBehindReduction = false;
   for (Operation &op : body) {
-    auto load = dyn_cast<LoadOp>(op);
-    if (load && isAfterWork && !constants.contains(load) && !isConstant(load.getBuffer()))
-      take(load, others);
-    isAfterWork |= isa<ReduceOp, scf::ForOp>(op);
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      if (waitsForKernels && isConstant(load.getBuffer()))
+        take(load, isBehindReduction, constants);
+      else if (isBehindReduction)
+        take(load, isBehindReduction, others);
+    }
+    isBehindReduction |= isa<ReduceOp>(op);
   }
   OpBuilder builder(body.getParentOp()->getContext());
   builder.setInsertionPointToStart(&body);
@@ -109,7 +106,9 @@ void EarlyReads::move() {
 }
 
 void tile::readEarly(KernelOp kernel, const PlaceFacts &facts) {
-  bool multiplies = kernel.walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  if (!multiplies && kernel.getBody().getOps<RolesOp>().empty() && kernel.getBody().getOps<AwaitKernelsOp>().empty())
+  bool isStraight = llvm::none_of(kernel.getBody().front(), [](Operation &op) {
+    return op.getNumRegions() || isa<DotOp, AwaitKernelsOp>(op);
+  });
+  if (isStraight)
     EarlyReads(kernel, facts).move();
 }

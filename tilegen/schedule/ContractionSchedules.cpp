@@ -307,8 +307,9 @@ std::optional<double> blocks::estimateContraction(const KernelSpace &space, tile
 /// Others have little work (fusion/Legality.cpp), so threads that share sums are enough.
 static tile::ScheduleAttr scheduleSeveral(const KernelSpace &space, const TargetDesc &target) {
   if (elementOf(space).getIntOrFloatBitWidth() > 16 || contractionsOf(space) > 2)
-    if (tile::ScheduleAttr gemv = scheduleGemv(space, target))
-      return gemv;
+    for (auto *few : {scheduleSums, scheduleGemv})
+      if (tile::ScheduleAttr schedule = few(space, target))
+        return schedule;
   tile::ScheduleAttr schedule = scheduleMatmul(asOne(space), target);
   return withColumns(schedule, schedule.getTile().back() / partsOfColumns(space));
 }

@@ -97,6 +97,28 @@ tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &targ
                                      warpsFor(elements, elementsPerThreadOfGemv, target));
 }
 
+/// A step of a recurrence takes 4 us of an H100 so, whether it has one row or 32; tiles of matrix instructions, which
+/// are too few to fill it, 7 to 20 (docs/performance.md). Rows of the right sides come from the second-level cache once
+/// for each few rows of the left side.
+tile::ScheduleAttr scheduleSums(const KernelSpace &space, const TargetDesc &target) {
+  constexpr int64_t mostRows = 128, mostHeight = 8;
+  std::optional<int64_t> rows = space.mostOf(space.loopsOfKind(LoopKind::Row).back()),
+                         columns = constantOf(space.loops()[space.loopsOfKind(LoopKind::Column).back()].size);
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  int64_t depth = space.expectedSize(reduced.back()), together = contractionsOf(space);
+  if (!isa<FloatType>(elementOf(space)) || !rows || *rows > mostRows || !columns || reduced.size() != 1 ||
+      depth < target.warpWidth || space.columnsAreContiguous())
+    return {};
+  int64_t height = std::min(powerAbove(*rows), mostHeight),
+          width = std::min(powerAbove(*columns), int64_t(llvm::divideCeil(columnsOfGemv, together))),
+          step = std::min(powerAbove(depth), elementsOfGemv / (height * width * powerAbove(together)));
+  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1);
+  tile.append({height, width});
+  return tile::ScheduleAttr::ofBlock(
+      space.nest.context, RootKind::Gemv, tile, {step},
+      warpsFor(height * width * step * powerAbove(together), elementsPerThreadOfGemv, target));
+}
+
 tile::ScheduleAttr scheduleComputed(const KernelSpace &space, const TargetDesc &target) {
   auto sizeOf = [&](LoopKind kind) { return space.mostOf(space.loopsOfKind(kind).back()); };
   std::optional<int64_t> rows = sizeOf(LoopKind::Row), columns = sizeOf(LoopKind::Column),

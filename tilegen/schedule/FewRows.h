@@ -10,6 +10,10 @@ namespace tilewright::tilegen {
 /// matrix instruction: a vector times a matrix, and, without matrix instructions, small convolutions. Null for others.
 tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &target);
 
+/// Several contractions of one left side with little work, summed by all threads of a block for a few rows at a time.
+/// Null where rows are many or not known, or the right sides' columns are neighbours in memory.
+tile::ScheduleAttr scheduleSums(const KernelSpace &space, const TargetDesc &target);
+
 /// Products whose right side is computed from constants of fewer bytes. Null where it is read as it is, or rows are
 /// many: then it costs less to compute it in a kernel of its own, which fusion sees to where the number of rows is
 /// known.

@@ -226,6 +226,7 @@ void ModelImporter::emitLoop(const onnx::NodeProto &proto, LoopForm &form, Body 
     scanned.push_back(state.materialize(*value));
   finishBody(body, results.yielded, results.names);
   AffineMap sizes = body.sizes();
+  (*body.state.module)->setAttr(graph::repeatedAttr, state.builder.getUnitAttr());
   std::string bodyName = state.addBody(body.state);
   auto flags = [](const std::vector<bool> &list) { return SmallVector<bool>(list.begin(), list.end()); };
   auto op = flow::LoopOp::create(state.builder, state.location, results.types, bodyName, sizes,
