@@ -9,8 +9,13 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::fusion;
 
-/// Fewer are neighbours for too few steps of k to pay for another pass over the image.
-static constexpr int64_t leastChannels = 4;
+/// Whether channels are neighbours for enough steps of k to pay for another pass over the image; on GPUs, whether they
+/// can be copied beside the registers, 16 bytes at a time.
+static bool areEnough(int64_t channels, Type element, Machine machine) {
+  constexpr int64_t leastOfCores = 4, bitsOfCopy = 128;
+  return machine == Machine::Cpu ? channels >= leastOfCores
+                                 : channels * element.getIntOrFloatBitWidth() % bitsOfCopy == 0;
+}
 
 /// Whether `contract` sums over dimension `dim` of its operand `side`.
 static bool sumsOver(graph::ContractOp contract, unsigned side, int64_t dim) {
@@ -34,12 +39,13 @@ static bool isSummed(graph::WindowOp window, int64_t dim) {
 
 /// The dimension in front of the spatial ones that every reader of the window sums over; nothing if there is none of
 /// enough elements.
-static std::optional<int64_t> channelsOf(graph::WindowOp window) {
+static std::optional<int64_t> channelsOf(graph::WindowOp window, Machine machine) {
   auto type = cast<RankedTensorType>(window.getData().getType());
   if (window.getDims().back() != type.getRank() - 1)
     return std::nullopt;
   for (int64_t dim = 0; dim < window.getDims().front(); ++dim)
-    if (isSummed(window, dim) && graph::constantSize(graph::getSizes(type)[dim]).value_or(0) >= leastChannels)
+    if (std::optional<int64_t> channels = graph::constantSize(graph::getSizes(type)[dim]);
+        channels && isSummed(window, dim) && areEnough(*channels, type.getElementType(), machine))
       return dim;
   return std::nullopt;
 }
@@ -91,13 +97,13 @@ static void replace(graph::WindowOp window, Value image, int64_t channels, Patte
   rewriter.eraseOp(window);
 }
 
-void fusion::turnChannelsLast(func::FuncOp main) {
+void fusion::turnChannelsLast(func::FuncOp main, Machine machine) {
   SmallVector<graph::WindowOp> windows;
   for (auto window : main.front().getOps<graph::WindowOp>())
     if (!window.getData().getDefiningOp<graph::WindowOp>())
       windows.push_back(window);
   for (graph::WindowOp window : windows)
-    if (std::optional<int64_t> channels = channelsOf(window); channels && !hasOneTap(window)) {
+    if (std::optional<int64_t> channels = channelsOf(window, machine); channels && !hasOneTap(window)) {
       PatternRewriter rewriter(window.getContext());
       int64_t rank = cast<RankedTensorType>(window.getData().getType()).getRank();
       Value image = normalize::Rebuild(rewriter, window).transpose(window.getData(), movedLast(rank, *channels));

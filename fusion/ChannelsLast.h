@@ -11,12 +11,14 @@
 // 1.0. GPUs were not measured.
 #pragma once
 
+#include "fusion/FusionMode.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace tilewright::fusion {
 
 /// Turns the images of windows whose innermost dimension is spatial, if each of their readers is a contraction over the
-/// same channels, of which at least 4 are known.
-void turnChannelsLast(mlir::func::FuncOp main);
+/// same channels, whose number is known: at least 4 on a core, and on GPUs a multiple of 16 bytes.
+void turnChannelsLast(mlir::func::FuncOp main, Machine machine);
 
 } // namespace tilewright::fusion

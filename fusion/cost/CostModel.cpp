@@ -319,6 +319,14 @@ unsigned fusion::elementWork(Operation *op) {
   return isElementwise(op) ? 1 : 0;
 }
 
+/// Whether the rows of a transposed value consist of pieces of 16 bytes, which GPUs copy beside the registers.
+static bool hasRowsOfCopies(graph::TransposeOp transpose) {
+  constexpr int64_t bitsOfCopy = 128;
+  auto type = cast<RankedTensorType>(transpose.getType());
+  std::optional<int64_t> row = graph::constantSize(graph::getSizes(type).back());
+  return row && *row * type.getElementTypeBitWidth() % bitsOfCopy == 0;
+}
+
 SmallVector<Operation *> fusion::repeatedStrides(graph::TransposeOp transpose, Machine machine) {
   if (transpose.getPerm().back() == static_cast<int64_t>(transpose.getPerm().size()) - 1)
     return {};
@@ -332,8 +340,8 @@ SmallVector<Operation *> fusion::repeatedStrides(graph::TransposeOp transpose, M
       if (isa<graph::ReshapeOp>(user))
         names.insert(user->getResult(0));
       else if (gather ? readsAlongRows(gather)
-                      : isa<graph::SliceOp, graph::PadOp>(user) ||
-                            (machine == Machine::Cpu && (isa<graph::WindowOp>(user) || repeatsRows(user)))) {
+                      : isa<graph::SliceOp, graph::PadOp>(user) || (machine == Machine::Cpu && repeatsRows(user)) ||
+                            (isa<graph::WindowOp>(user) && (machine == Machine::Cpu || hasRowsOfCopies(transpose)))) {
         readers.push_back(user);
         reads += elementsOf(user->getResult(0));
       }

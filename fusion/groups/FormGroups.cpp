@@ -33,8 +33,7 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionR
   if (!main)
     return module.emitError("expected a function @main because grouping starts there");
   splitLongReductions(main, options.machine);
-  if (options.machine == Machine::Cpu)
-    turnChannelsLast(main);
+  turnChannelsLast(main, options.machine);
   std::vector<Join> joins;
   if (mode == FusionMode::All) { // equal work of different nodes is done once, and products of one left side at once
     normalize::shareEqual(main.front(), normalize::Sharing::All);

@@ -37,7 +37,7 @@ constexpr int64_t mostResident = 2;             // blocks of a multiprocessor th
 constexpr int64_t sumsOfResident = 32;          // of a thread: with more, registers are for one block
 constexpr int64_t numbersOfParts[] = {1, 2, 3, 4, 6, 8};
 constexpr int64_t bytesOfSum = 4;
-constexpr int64_t mostOfUnknownSingles = 8 << 10; // elements of a tile, 64x128
+constexpr int64_t mostOfUnknown = 8 << 10; // elements of a tile, 64x128
 
 /// The sizes of a contraction, all of which are known, assumed, or promised to be no larger.
 struct Sizes {
@@ -171,8 +171,10 @@ tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target,
       // One part is what was chosen, unless that is no tile of a matrix instruction.
       if (isShared ? !fits : !isGemv)
         continue;
-      // What unknown sizes take, singles' largest tile has no registers for.
-      if (isShared && !sizes->areKnown && sizes->element.isF32() && rows * columns > mostOfUnknownSingles)
+      // What unknown sizes take, the largest tiles of singles, and of warps that copy for themselves, have no registers
+      // for.
+      if (isShared && !sizes->areKnown && (sizes->element.isF32() || !other.schedule.getGroups()) &&
+          rows * columns > mostOfUnknown)
         continue;
       // Roles count with loops of one length (tilegen/place/roles/AssignRoles.cpp).
       if (other.schedule.getGroups() && steps % parts)
