@@ -9,12 +9,17 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::fusion;
 
-/// Whether channels are neighbours for enough steps of k to pay for another pass over the image; on GPUs, whether they
-/// can be copied beside the registers, 16 bytes at a time.
+/// Whether a GPU copies a row of these channels to shared memory, 16 bytes at a time.
+static bool areCopied(int64_t channels, Type element) {
+  constexpr int64_t bitsOfCopy = 128;
+  return (element.isF16() || element.isBF16()) && channels * element.getIntOrFloatBitWidth() % bitsOfCopy == 0;
+}
+
+/// Whether another pass over the image pays; see the table in docs/performance.md for GPUs. On a core fewer channels are
+/// neighbours for too few steps of k.
 static bool areEnough(int64_t channels, Type element, Machine machine) {
-  constexpr int64_t leastOfCores = 4, bitsOfCopy = 128;
-  return machine == Machine::Cpu ? channels >= leastOfCores
-                                 : channels * element.getIntOrFloatBitWidth() % bitsOfCopy == 0;
+  constexpr int64_t leastOfCores = 4;
+  return machine == Machine::Cpu ? channels >= leastOfCores : areCopied(channels, element);
 }
 
 /// Whether `contract` sums over dimension `dim` of its operand `side`.
@@ -41,13 +46,26 @@ static bool isSummed(graph::WindowOp window, int64_t dim) {
 /// enough elements.
 static std::optional<int64_t> channelsOf(graph::WindowOp window, Machine machine) {
   auto type = cast<RankedTensorType>(window.getData().getType());
-  if (window.getDims().back() != type.getRank() - 1)
+  bool hasGroups = window.getDims().front() > 2; // beside the batch and the channels
+  if (window.getDims().back() != type.getRank() - 1 || (hasGroups && machine == Machine::Gpu))
     return std::nullopt;
   for (int64_t dim = 0; dim < window.getDims().front(); ++dim)
     if (std::optional<int64_t> channels = graph::constantSize(graph::getSizes(type)[dim]);
         channels && isSummed(window, dim) && areEnough(*channels, type.getElementType(), machine))
       return dim;
   return std::nullopt;
+}
+
+bool fusion::copiesChannels(graph::WindowOp window) {
+  auto type = cast<RankedTensorType>(window.getData().getType());
+  std::optional<int64_t> channels = graph::constantSize(graph::getSizes(type).back());
+  int64_t last = cast<RankedTensorType>(window.getType()).getRank() - 1;
+  bool isImage = window.getDims().front() == 1 && window.getDims().back() == type.getRank() - 2;
+  return isImage && channels && areCopied(*channels, type.getElementType()) &&
+         llvm::all_of(window->getUses(), [&](OpOperand &use) {
+           auto contract = dyn_cast<graph::ContractOp>(use.getOwner());
+           return contract && sumsOver(contract, use.getOperandNumber(), last);
+         });
 }
 
 static bool hasOneTap(graph::WindowOp window) {

@@ -2,6 +2,7 @@
 // Estimates how much work a fusion would repeat.
 #include "fusion/cost/CostModel.h"
 
+#include "fusion/ChannelsLast.h"
 #include "fusion/OnnxNodes.h"
 
 #include "frontend/graph/GraphOps.h"
@@ -319,34 +320,29 @@ unsigned fusion::elementWork(Operation *op) {
   return isElementwise(op) ? 1 : 0;
 }
 
-/// Whether the rows of a transposed value consist of pieces of 16 bytes, which GPUs copy beside the registers.
-static bool hasRowsOfCopies(graph::TransposeOp transpose) {
-  constexpr int64_t bitsOfCopy = 128;
-  auto type = cast<RankedTensorType>(transpose.getType());
-  std::optional<int64_t> row = graph::constantSize(graph::getSizes(type).back());
-  return row && *row * type.getElementTypeBitWidth() % bitsOfCopy == 0;
-}
-
 SmallVector<Operation *> fusion::repeatedStrides(graph::TransposeOp transpose, Machine machine) {
   if (transpose.getPerm().back() == static_cast<int64_t>(transpose.getPerm().size()) - 1)
     return {};
   SmallVector<Operation *> readers;
   double reads = 0;
+  bool isCopied = false;
   llvm::SetVector<Value> names; // of the transposed value: reshapes keep the order of its elements
   names.insert(transpose.getResult());
   for (size_t i = 0; i < names.size(); ++i)
     for (Operation *user : names[i].getUsers()) {
       auto gather = dyn_cast<graph::GatherOp>(user);
+      bool isWindow = isa<graph::WindowOp>(user), isCopy = isWindow && machine == Machine::Gpu && copiesChannels(cast<graph::WindowOp>(user));
       if (isa<graph::ReshapeOp>(user))
         names.insert(user->getResult(0));
       else if (gather ? readsAlongRows(gather)
-                      : isa<graph::SliceOp, graph::PadOp>(user) || (machine == Machine::Cpu && repeatsRows(user)) ||
-                            (isa<graph::WindowOp>(user) && (machine == Machine::Cpu || hasRowsOfCopies(transpose)))) {
+                      : isa<graph::SliceOp, graph::PadOp>(user) || isCopy ||
+                            (machine == Machine::Cpu && (isWindow || repeatsRows(user)))) {
         readers.push_back(user);
         reads += elementsOf(user->getResult(0));
+        isCopied |= isCopy;
       }
     }
-  return reads < 2 * elementsOf(transpose.getResult()) ? SmallVector<Operation *>() : readers;
+  return isCopied || reads >= 2 * elementsOf(transpose.getResult()) ? readers : SmallVector<Operation *>();
 }
 
 /// The operation that exceeds the limit for the length of the root's rows; null if none does.

@@ -12,8 +12,8 @@ namespace tilewright::fusion {
 /// The work for one element of `op`, in additions; 0 for accesses and conversions.
 unsigned elementWork(mlir::Operation *op);
 
-/// The gathers, slices and pads, on a CPU the windows and broadcasts, and on GPUs the windows of rows that could be
-/// copied 16 bytes at a time, that read a transpose row by row, if they read each of its elements twice or more. The operand of the transpose has another dimension innermost, so whoever
+/// The gathers, slices and pads, and on a CPU the windows and broadcasts, that read a transpose row by row, if they
+/// read each of its elements twice or more; and, however often they read it, windows whose channels GPUs copy. The operand of the transpose has another dimension innermost, so whoever
 /// reads through it collects elements that lie apart; better its producer, or a kernel of its own, does that once.
 /// Measured on the host: the half of a bilinear resize that reads two rows for each takes 4.5 times the kernel that
 /// reads rows of the transposed image, and the ranks of 150 transposed distances take 7 times.

@@ -298,7 +298,8 @@ static int64_t partsOfColumns(const KernelSpace &space) { return powerAbove(cont
 std::optional<double> blocks::estimateContraction(const KernelSpace &space, tile::ScheduleAttr schedule,
                                                   const TargetDesc &target) {
   schedule = withColumns(schedule, partsOfColumns(space) * schedule.getTile().back());
-  if (isComputedFromConstants(space)) // its bytes are others than its elements'
+  // Its bytes are others than its elements'; or they come from the second-level cache again for each few rows.
+  if (isComputedFromConstants(space) || (contractionsOf(space) > 1 && schedule.getRoot() == graph::RootKind::Gemv))
     return std::nullopt;
   return estimateSeconds(asOne(space), target, {schedule, efficiencyOf(space, schedule)});
 }
@@ -307,9 +308,8 @@ std::optional<double> blocks::estimateContraction(const KernelSpace &space, tile
 /// Others have little work (fusion/Legality.cpp), so threads that share sums are enough.
 static tile::ScheduleAttr scheduleSeveral(const KernelSpace &space, const TargetDesc &target) {
   if (elementOf(space).getIntOrFloatBitWidth() > 16 || contractionsOf(space) > 2)
-    for (auto *few : {scheduleSums, scheduleGemv})
-      if (tile::ScheduleAttr schedule = few(space, target))
-        return schedule;
+    if (tile::ScheduleAttr sums = scheduleSums(space, target))
+      return sums;
   tile::ScheduleAttr schedule = scheduleMatmul(asOne(space), target);
   return withColumns(schedule, schedule.getTile().back() / partsOfColumns(space));
 }

@@ -101,14 +101,16 @@ tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &targ
 /// are too few to fill it, 7 to 20 (docs/performance.md). Rows of the right sides come from the second-level cache once
 /// for each few rows of the left side.
 tile::ScheduleAttr scheduleSums(const KernelSpace &space, const TargetDesc &target) {
-  constexpr int64_t mostRows = 128, mostHeight = 8;
+  constexpr int64_t mostRows = 32, mostHeight = 8; // of 64, tiles of matrix instructions took 0.7
   std::optional<int64_t> rows = space.mostOf(space.loopsOfKind(LoopKind::Row).back()),
                          columns = constantOf(space.loops()[space.loopsOfKind(LoopKind::Column).back()].size);
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   int64_t depth = space.expectedSize(reduced.back()), together = contractionsOf(space);
   if (!isa<FloatType>(elementOf(space)) || !rows || *rows > mostRows || !columns || reduced.size() != 1 ||
-      depth < target.warpWidth || space.columnsAreContiguous())
+      depth < target.warpWidth)
     return {};
+  if (space.columnsAreContiguous())
+    return scheduleGemv(space, target);
   int64_t height = std::min(powerAbove(*rows), mostHeight),
           width = std::min(powerAbove(*columns), int64_t(llvm::divideCeil(columnsOfGemv, together))),
           step = std::min(powerAbove(depth), elementsOfGemv / (height * width * powerAbove(together)));

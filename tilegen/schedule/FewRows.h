@@ -11,7 +11,7 @@ namespace tilewright::tilegen {
 tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &target);
 
 /// Several contractions of one left side with little work, summed by all threads of a block for a few rows at a time.
-/// Null where rows are many or not known, or the right sides' columns are neighbours in memory.
+/// Null where rows are many or not known.
 tile::ScheduleAttr scheduleSums(const KernelSpace &space, const TargetDesc &target);
 
 /// Products whose right side is computed from constants of fewer bytes. Null where it is read as it is, or rows are

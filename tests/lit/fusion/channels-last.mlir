@@ -1,5 +1,5 @@
-// A core turns an image of planes channels last, once, before windows of many channels are multiplied; a GPU reads the planes. Images of few
-// channels, windows of one tap, and windows that something else reads too stay as they are.
+// An image of planes is turned channels last, once, before windows of many channels are multiplied: on a core, and on GPUs if it is of halves,
+// whose channels are copied 16 bytes at a time. Images of few channels, windows of one tap, and windows that something else reads too stay as they are.
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all cpu' | FileCheck %s --check-prefixes=CPU
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all' | FileCheck %s --check-prefix=GPU
 
@@ -111,5 +111,52 @@ module attributes {graph.nodes = ["up|ConvTranspose"]} {
     %c = graph.contract %p, %w maps [affine_map<(n, y, j, x, i, o, ky, kx, c) -> (n, c, y, x, j, i, ky, kx)>, affine_map<(n, y, j, x, i, o, ky, kx, c) -> (j, i, ky, kx, c, o)>, affine_map<(n, y, j, x, i, o, ky, kx, c) -> (n, y, j, x, i, o)>] {graph.node = 0 : i64}
         : tensor<1x16x5x5x2x2x2x2xf32>, tensor<2x2x2x2x16x24xf32> -> tensor<1x5x2x5x2x24xf32>
     return %c : tensor<1x5x2x5x2x24xf32>
+  }
+}
+
+// -----
+
+// Halves: a kernel of its own turns them on GPUs, too.
+// GPU-LABEL: module
+// GPU: graph.kernel
+// GPU: graph.transpose %{{.*}} perm [0, 2, 3, 1] : tensor<1x16x8x8xf16> -> tensor<1x8x8x16xf16>
+// GPU: graph.return
+// GPU: graph.window %{{.*}} dims [1, 2] {{.*}} : tensor<1x8x8x16xf16> -> tensor<1x8x8x3x3x16xf16>
+module attributes {graph.nodes = ["conv|Conv"]} {
+  func.func @main(%x: tensor<1x16x8x8xf16>, %w: tensor<3x3x16x24xf16>) -> tensor<1x8x8x24xf32> {
+    %v = graph.window %x dims [2, 3] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.0 : f16 {graph.node = 0 : i64} : tensor<1x16x8x8xf16> -> tensor<1x16x8x8x3x3xf16>
+    %c = graph.contract %v, %w maps [affine_map<(n, y, x, o, ky, kx, c) -> (n, c, y, x, ky, kx)>, affine_map<(n, y, x, o, ky, kx, c) -> (ky, kx, c, o)>, affine_map<(n, y, x, o, ky, kx, c) -> (n, y, x, o)>] {graph.node = 0 : i64}
+        : tensor<1x16x8x8x3x3xf16>, tensor<3x3x16x24xf16> -> tensor<1x8x8x24xf32>
+    return %c : tensor<1x8x8x24xf32>
+  }
+}
+
+// -----
+
+// A near miss: halves of channels that 16 bytes do not divide.
+// GPU-LABEL: module
+// GPU-NOT: graph.transpose
+// GPU: graph.window %{{.*}} dims [2, 3]
+module attributes {graph.nodes = ["conv|Conv"]} {
+  func.func @main(%x: tensor<1x12x8x8xf16>, %w: tensor<3x3x12x24xf16>) -> tensor<1x8x8x24xf32> {
+    %v = graph.window %x dims [2, 3] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.0 : f16 {graph.node = 0 : i64} : tensor<1x12x8x8xf16> -> tensor<1x12x8x8x3x3xf16>
+    %c = graph.contract %v, %w maps [affine_map<(n, y, x, o, ky, kx, c) -> (n, c, y, x, ky, kx)>, affine_map<(n, y, x, o, ky, kx, c) -> (ky, kx, c, o)>, affine_map<(n, y, x, o, ky, kx, c) -> (n, y, x, o)>] {graph.node = 0 : i64}
+        : tensor<1x12x8x8x3x3xf16>, tensor<3x3x12x24xf16> -> tensor<1x8x8x24xf32>
+    return %c : tensor<1x8x8x24xf32>
+  }
+}
+
+// -----
+
+// A near miss: groups of channels. Their products are batches, whose tiles are small either way; turned, they took two to four times as long.
+// GPU-LABEL: module
+// GPU-NOT: graph.transpose
+// GPU: graph.window %{{.*}} dims [3, 4]
+module attributes {graph.nodes = ["conv|Conv"]} {
+  func.func @main(%x: tensor<1x2x16x8x8xf16>, %w: tensor<2x3x3x16x24xf16>) -> tensor<1x2x8x8x24xf32> {
+    %v = graph.window %x dims [3, 4] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.0 : f16 {graph.node = 0 : i64} : tensor<1x2x16x8x8xf16> -> tensor<1x2x16x8x8x3x3xf16>
+    %c = graph.contract %v, %w maps [affine_map<(n, g, y, x, o, ky, kx, c) -> (n, g, c, y, x, ky, kx)>, affine_map<(n, g, y, x, o, ky, kx, c) -> (g, ky, kx, c, o)>, affine_map<(n, g, y, x, o, ky, kx, c) -> (n, g, y, x, o)>] {graph.node = 0 : i64}
+        : tensor<1x2x16x8x8x3x3xf16>, tensor<2x3x3x16x24xf16> -> tensor<1x2x8x8x24xf32>
+    return %c : tensor<1x2x8x8x24xf32>
   }
 }
