@@ -116,16 +116,32 @@ static void addKeyRange(graph::KernelOp kernel, const KeyRange &range) {
 /// Replaces the group's results by those of a launch of its kernel. Attributes are set all at once: every set that an
 /// operation had on the way would stay in the context.
 static graph::LaunchOp launch(const Group &group, const Kernels::Shared &shared, ArrayRef<int64_t> nodes,
-                              ArrayRef<Value> inputs, OpBuilder &builder) {
+                              ArrayRef<Value> inputs, Operation *returned, OpBuilder &builder) {
   auto outputs = ValueRange(group.geometry.outputs);
   auto launch =
       graph::LaunchOp::create(builder, outputs.front().getLoc(), outputs.getTypes(), shared.name, inputs, ArrayAttr());
   NamedAttrList notes = shared.costs;
   notes.append(graph::nodesOfAttr, DenseI64ArrayAttr::get(builder.getContext(), nodes));
   launch->setDiscardableAttrs(notes.getDictionary(builder.getContext()));
-  for (auto [output, result] : llvm::zip_equal(outputs, launch.getResults()))
-    output.replaceAllUsesWith(result);
+  for (auto [i, result] : llvm::enumerate(launch.getResults())) {
+    size_t first = llvm::find(outputs, outputs[i]) - outputs.begin();
+    if (first == i)
+      outputs[i].replaceAllUsesWith(result);
+    else // of those that @main returns, the last that this one has not been given to yet
+      llvm::find_if(llvm::reverse(returned->getOpOperands()), [&](OpOperand &operand) {
+        return operand.get() == launch.getResult(static_cast<unsigned>(first));
+      })->set(result);
+  }
   return launch;
+}
+
+/// A result that @main returns several times is as many results of the kernel, so that none is copied: a step of a
+/// recurrence gives its state to the next one, and to the sequence.
+static void storeForEachReturn(Group &group, Operation *returned) {
+  SmallVector<Value> outputs(group.geometry.outputs);
+  for (Value output : outputs)
+    for (int64_t more = llvm::count(returned->getOperands(), output); more > 1; --more)
+      group.geometry.outputs.push_back(output);
 }
 
 OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
@@ -142,13 +158,15 @@ OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
       outlined[group] = group->ops.front();
       continue;
     }
+    if (graph.machine() == Machine::Gpu)
+      storeForEachReturn(*group, end);
     SmallVector<int64_t> nodes = group->nodes();
     SmallVector<Value> inputs;
     normalize::orderOperands(group->ops, hashes);
     graph::KernelOp kernel = buildKernel(*group, kernelName(*group, nodes, module), module, inputs);
     if (auto range = keyRanges.find(group); range != keyRanges.end())
       addKeyRange(kernel, range->second);
-    outlined[group] = launch(*group, kernels.add(kernel), nodes, inputs, builder);
+    outlined[group] = launch(*group, kernels.add(kernel), nodes, inputs, end, builder);
     for (Operation *op : group->ops)
       op->dropAllReferences();
     for (Operation *op : group->ops)

@@ -113,8 +113,9 @@ static bool isRecordableLoop(const Plan &plan, const Step &step) {
     return false;
   const Plan &body = plan.bodies[loop->body.body];
   PlanAnalysis analysis = analyzePlan(body);
-  auto isStarted = [](const Step &inner) {
-    return std::holds_alternative<Launch>(inner) || std::holds_alternative<Copy>(inner);
+  auto isStarted = [](const Step &inner) { // or checked beforehand
+    return std::holds_alternative<Launch>(inner) || std::holds_alternative<Copy>(inner) ||
+           std::holds_alternative<Guard>(inner);
   };
   return !analysis.bindsWhileRunning && std::ranges::all_of(body.steps, isStarted) &&
          std::ranges::all_of(analysis.segments, &Segment::recordable);

@@ -399,7 +399,7 @@ static Plan runningSums(const std::string &target, std::array<uint32_t, 3> kerne
   body.inputs = {0, 1}, body.outputs = {2, 3};
   Launch launch;
   launch.kernel = 0, launch.buffers = {1, 0, 2}, launch.scalars = {width}, launch.grid = {one, one, one};
-  body.steps = {launch, Copy{3, 2}};
+  body.steps = {Guard{Relation::LessEqual, one, width, "expected a row"}, launch, Copy{3, 2}};
 
   root.exprs.clear(), root.kernels.clear(), root.groups.clear();
   ExprBuilder build(root.exprs);
@@ -415,6 +415,13 @@ static Plan runningSums(const std::string &target, std::array<uint32_t, 3> kerne
   root.steps = {loop};
   root.bodies = {body};
   return root;
+}
+
+TEST(LoopAnalysis, LoopsOfLaunchesCopiesAndGuardsCanBeRecorded) {
+  Plan plan = runningSums("host", {1, 1, 1});
+  EXPECT_TRUE(analyzePlan(plan).segments.at(0).recordable);
+  plan.bodies[0].steps.push_back(ReadSizes{0, {}, "sizes"}); // which has to come back from the device
+  EXPECT_FALSE(analyzePlan(plan).segments.at(0).recordable);
 }
 
 /// Where the device records, the loop is replayed from its third run on, with the same results.

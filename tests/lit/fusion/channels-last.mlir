@@ -10,7 +10,7 @@
 // CPU: graph.kernel
 // CPU: graph.window %{{.*}} dims [1, 2] {{.*}} : tensor<1x8x8x16xf32> -> tensor<1x8x8x3x3x16xf32>
 // CPU-NEXT: graph.contract
-// GPU-LABEL: module
+// GPU-LABEL: func.func @main(%arg0: tensor<1x16x8x8xf32>, %arg1: tensor<3x3x16x24xf32>)
 // GPU-NOT: graph.transpose
 // GPU: graph.window %{{.*}} dims [2, 3]
 module attributes {graph.nodes = ["conv|Conv"]} {
@@ -101,7 +101,7 @@ module attributes {graph.nodes = ["norm|GroupNormalization", "conv|Conv"]} {
 // CPU: graph.window %{{.*}} dims [1, 2] {{.*}} : tensor<1x5x5x16xf32> -> tensor<1x5x5x3x3x16xf32>
 // CPU-NEXT: graph.window %{{.*}} dims [3, 4] {{.*}} : tensor<1x5x5x3x3x16xf32> -> tensor<1x5x5x2x2x2x2x16xf32>
 // CPU-NEXT: graph.contract
-// GPU-LABEL: module
+// GPU-LABEL: func.func @main(%arg0: tensor<1x16x5x5xf32>, %arg1: tensor<2x2x2x2x16x24xf32>)
 // GPU-NOT: graph.transpose
 // GPU: graph.window %{{.*}} dims [4, 5]
 module attributes {graph.nodes = ["up|ConvTranspose"]} {
@@ -117,7 +117,7 @@ module attributes {graph.nodes = ["up|ConvTranspose"]} {
 // -----
 
 // Halves: a kernel of its own turns them on GPUs, too.
-// GPU-LABEL: module
+// GPU-LABEL: func.func @main(%arg0: tensor<1x16x8x8xf16>, %arg1: tensor<3x3x16x24xf16>)
 // GPU: graph.kernel
 // GPU: graph.transpose %{{.*}} perm [0, 2, 3, 1] : tensor<1x16x8x8xf16> -> tensor<1x8x8x16xf16>
 // GPU: graph.return
@@ -134,7 +134,7 @@ module attributes {graph.nodes = ["conv|Conv"]} {
 // -----
 
 // A near miss: halves of channels that 16 bytes do not divide.
-// GPU-LABEL: module
+// GPU-LABEL: func.func @main(%arg0: tensor<1x12x8x8xf16>, %arg1: tensor<3x3x12x24xf16>)
 // GPU-NOT: graph.transpose
 // GPU: graph.window %{{.*}} dims [2, 3]
 module attributes {graph.nodes = ["conv|Conv"]} {
@@ -149,9 +149,10 @@ module attributes {graph.nodes = ["conv|Conv"]} {
 // -----
 
 // A near miss: groups of channels. Their products are batches, whose tiles are small either way; turned, they took two to four times as long.
-// GPU-LABEL: module
+// GPU-LABEL: func.func @main(%arg0: tensor<1x2x16x8x8xf16>, %arg1: tensor<2x3x3x16x24xf16>)
 // GPU-NOT: graph.transpose
 // GPU: graph.window %{{.*}} dims [3, 4]
+// GPU-NOT: graph.transpose
 module attributes {graph.nodes = ["conv|Conv"]} {
   func.func @main(%x: tensor<1x2x16x8x8xf16>, %w: tensor<2x3x3x16x24xf16>) -> tensor<1x2x8x8x24xf32> {
     %v = graph.window %x dims [3, 4] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.0 : f16 {graph.node = 0 : i64} : tensor<1x2x16x8x8xf16> -> tensor<1x2x16x8x8x3x3xf16>
