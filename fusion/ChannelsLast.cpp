@@ -15,7 +15,7 @@ static bool areCopied(int64_t channels, Type element) {
   return (element.isF16() || element.isBF16()) && channels * element.getIntOrFloatBitWidth() % bitsOfCopy == 0;
 }
 
-/// Whether another pass over the image pays; see the table in docs/performance.md for GPUs. On a core fewer channels are
+/// Whether another pass over the image pays; docs/performance.md has a table for GPUs. On a core fewer channels are
 /// neighbours for too few steps of k.
 static bool areEnough(int64_t channels, Type element, Machine machine) {
   constexpr int64_t leastOfCores = 4;

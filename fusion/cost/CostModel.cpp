@@ -331,7 +331,8 @@ SmallVector<Operation *> fusion::repeatedStrides(graph::TransposeOp transpose, M
   for (size_t i = 0; i < names.size(); ++i)
     for (Operation *user : names[i].getUsers()) {
       auto gather = dyn_cast<graph::GatherOp>(user);
-      bool isWindow = isa<graph::WindowOp>(user), isCopy = isWindow && machine == Machine::Gpu && copiesChannels(cast<graph::WindowOp>(user));
+      bool isWindow = isa<graph::WindowOp>(user),
+           isCopy = isWindow && machine == Machine::Gpu && copiesChannels(cast<graph::WindowOp>(user));
       if (isa<graph::ReshapeOp>(user))
         names.insert(user->getResult(0));
       else if (gather ? readsAlongRows(gather)

@@ -85,7 +85,8 @@ def PipelineLoopsPass : PlaceStep<"pipeline-loops"> {
 def ReadEarlyPass : PlaceStep<"read-early"> {
   let summary = "Load first what nothing but the program's number decides";
   let description = [{
-    Takes kernels without products and loops. Where kernels may start early, constants are loaded before `tile.await_kernels`.
+    Takes kernels without products and loops. Where kernels may start early, constants are loaded before
+    `tile.await_kernels`.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The target, as --target spells it">];
 }

@@ -106,9 +106,8 @@ void EarlyReads::move() {
 }
 
 void tile::readEarly(KernelOp kernel, const PlaceFacts &facts) {
-  bool isStraight = llvm::none_of(kernel.getBody().front(), [](Operation &op) {
-    return op.getNumRegions() || isa<DotOp, AwaitKernelsOp>(op);
-  });
+  bool isStraight = llvm::none_of(kernel.getBody().front(),
+                                  [](Operation &op) { return op.getNumRegions() || isa<DotOp, AwaitKernelsOp>(op); });
   if (isStraight)
     EarlyReads(kernel, facts).move();
 }
