@@ -21,19 +21,19 @@ static bool multiplies(ArrayRef<Operation *> ops, AttentionFusion which) {
   });
 }
 
-/// Multiplications of a contraction; nothing if there is a size that is not known.
-static std::optional<int64_t> multiplicationsOf(graph::ContractOp op, std::optional<int64_t> ofUnknown) {
+/// Multiplications of a contraction, with `ofUnknown` for each size that is not known; nothing if that is not given.
+static std::optional<double> multiplicationsOf(graph::ContractOp op, std::optional<int64_t> ofUnknown) {
   SmallVector<std::optional<int64_t>> loops(op.getMap(2).getNumDims());
   for (unsigned side : {0, 1}) {
     SmallVector<AffineExpr> sizes(graph::getSizes(cast<RankedTensorType>(op->getOperand(side).getType())));
     for (auto [expr, size] : llvm::zip_equal(op.getMap(side).getResults(), sizes))
       loops[cast<AffineDimExpr>(expr).getPosition()] = graph::constantSize(size);
   }
-  int64_t product = 1;
+  double product = 1; // of sizes that may be anything
   for (std::optional<int64_t> loop : loops) {
     if (!loop && !ofUnknown)
       return std::nullopt;
-    product *= loop ? *loop : *ofUnknown;
+    product *= static_cast<double>(loop ? *loop : *ofUnknown);
   }
   return product;
 }
@@ -42,15 +42,16 @@ static std::optional<int64_t> multiplicationsOf(graph::ContractOp op, std::optio
 /// two, are multiplied at half of the matrix units' rate there (what multiplies large singles takes one sum,
 /// tilegen/place/roles), which counts for little where the time is that of starting a kernel: in the step of a loop.
 static bool areSummedTogether(ArrayRef<Operation *> ops, size_t count) {
-  constexpr int64_t mostOfStep = 1 << 26, mostElsewhere = 1 << 22, rowsOfStep = 16; // where they are not known
+  constexpr double mostOfStep = 1 << 26, mostElsewhere = 1 << 22;
+  constexpr int64_t rowsOfStep = 16; // where they are not known
   if (count == 2 && multiplies(ops, AttentionFusion::Halves))
     return true;
   const auto *first = llvm::find_if(ops, llvm::IsaPred<graph::ContractOp>);
   bool isStep = (*first)->getParentOfType<ModuleOp>()->hasAttr(graph::repeatedAttr);
-  std::optional<int64_t> each =
+  std::optional<double> each =
       multiplicationsOf(cast<graph::ContractOp>(*first), isStep ? std::optional(rowsOfStep) : std::nullopt);
   return multiplies(ops, AttentionFusion::Floats) && each &&
-         *each * static_cast<int64_t>(count) <= (isStep ? mostOfStep : mostElsewhere);
+         *each * static_cast<double>(count) <= (isStep ? mostOfStep : mostElsewhere);
 }
 
 GeometryOrRefusal fusion::checkKernel(ArrayRef<Operation *> ops, Machine machine) {
