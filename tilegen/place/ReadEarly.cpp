@@ -11,8 +11,8 @@
 //
 // A kernel of a few microseconds is made of the times of such loads, one after the other. The registers that hold the
 // elements meanwhile must be few. Kernels with loops are left alone: those around products have pipelines, which read
-// early what they can (PipelineLoops.cpp, roles/LoadAhead.cpp), and beside the sums of others ptxas spilled a register
-// that only waited for the loop's end.
+// early what they can (PipelineLoops.cpp, roles/LoadAhead.cpp), and beside the sums of others the elements would wait
+// for the loop's end.
 #include "tilegen/place/Place.h"
 
 #include "llvm/ADT/SetVector.h"
