@@ -116,7 +116,7 @@ void stepLstm(Cell &c) {
 }
 
 /// The activations of the direction. Their alphas and betas are taken in order from attributes for all directions.
-std::vector<Activation> activationsOf(NodeBuilder &b, std::vector<std::string> defaults) {
+std::vector<Activation> activationsOf(NodeBuilder &b, const std::vector<std::string> &defaults) {
   std::vector<std::string> names = activationNames(b);
   size_t each = defaults.size(), first = static_cast<size_t>(b.integer("direction_index", 0)) * each;
   if (names.empty())

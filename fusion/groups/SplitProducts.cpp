@@ -56,6 +56,7 @@ private:
   graph::ContractOp root;
   int64_t columns = 0, part = 0;                           // of the product, of a part
   llvm::SetVector<Operation *> spine;                      // the contraction, and what is between it and the slices
+  SmallVector<int64_t> starts;                             // of the slices, in their order
   llvm::SetVector<graph::SliceOp> slices;                  // of the consumer
   llvm::MapVector<std::pair<Value, int64_t>, Value> parts; // of a value, from a column on
   SmallVector<Operation *> built;                          // in program order
@@ -113,6 +114,7 @@ bool ProductParts::find() {
     if (!offset || columnsOf(slice.getResult()) != part || *offset % part != 0)
       return false;
     offsets.insert(*offset);
+    starts.push_back(*offset);
   }
   return offsets.size() >= 2 && offsets.size() <= mostContractions;
 }
@@ -189,8 +191,9 @@ void ProductParts::build() {
   Recorder recorder(built, root);
   OpBuilder builder(root.getContext(), &recorder);
   builder.setInsertionPointAfter(last);
-  for (graph::SliceOp slice : slices) {
-    Value value = partOf(slice.getData(), *offsetOf(slice), builder);
+  for (auto [op, start] : llvm::zip_equal(slices, starts)) {
+    graph::SliceOp slice = op;
+    Value value = partOf(slice.getData(), start, builder);
     for (OpOperand &use : llvm::make_early_inc_range(slice.getResult().getUses())) {
       before.emplace_back(&use, use.get());
       use.set(value);
