@@ -108,6 +108,8 @@ bool ProductParts::find() {
   if (!followReaders(root.getResult()) || slices.empty())
     return false;
   part = columnsOf(graph::SliceOp(slices.front()).getResult());
+  if (part <= 0) // none, or not known
+    return false;
   llvm::SmallDenseSet<int64_t> offsets;
   for (graph::SliceOp slice : slices.getArrayRef()) {
     std::optional<int64_t> offset = offsetOf(slice);

@@ -143,6 +143,24 @@ module attributes {graph.nodes = ["both|MatMul", "split|Split", "act|Tanh", "mul
 
 // -----
 
+// A near miss: slices without columns.
+// CHECK-LABEL: func.func @main(%arg0: tensor<16x64xf16>, %arg1: tensor<64x256xf16>) -> tensor<16x0xf32>
+// CHECK: graph.kernel
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+module attributes {graph.nodes = ["both|MatMul", "split|Split", "mul|Mul"]} {
+  func.func @main(%x: tensor<16x64xf16>, %v: tensor<64x256xf16>) -> tensor<16x0xf32> {
+    %0 = graph.contract %x, %v maps [#x, #w, #y] {graph.node = 0 : i64} : tensor<16x64xf16>, tensor<64x256xf16> -> tensor<16x256xf32>
+    %a = graph.slice %0 offsets affine_map<() -> (0, 0)> strides [1, 1] {graph.node = 1 : i64} : tensor<16x256xf32> -> tensor<16x0xf32>
+    %b = graph.slice %0 offsets affine_map<() -> (0, 128)> strides [1, 1] {graph.node = 1 : i64} : tensor<16x256xf32> -> tensor<16x0xf32>
+    %1 = arith.mulf %a, %b {graph.node = 2 : i64} : tensor<16x0xf32>
+    return %1 : tensor<16x0xf32>
+  }
+}
+
+// -----
+
 // A near miss: five parts, of which a kernel holds four.
 // CHECK-LABEL: func.func @main(%arg0: tensor<1x64xf16>
 // CHECK-COUNT-2: graph.launch
