@@ -12,7 +12,8 @@ using namespace tilewright::fusion;
 /// Whether a GPU copies a row of these channels to shared memory, 16 bytes at a time.
 static bool areCopied(int64_t channels, Type element) {
   constexpr int64_t bitsOfCopy = 128;
-  return (element.isF16() || element.isBF16()) && channels * element.getIntOrFloatBitWidth() % bitsOfCopy == 0;
+  return channels > 0 && (element.isF16() || element.isBF16()) &&
+         channels * element.getIntOrFloatBitWidth() % bitsOfCopy == 0;
 }
 
 /// Whether another pass over the image pays; docs/performance.md has a table for GPUs. On a core fewer channels are

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets both contractions of a pair read one left side: accesses were copied for each reader (CarryAccesses.h), and
+// Lets all contractions of a kernel read one left side: accesses were copied for each reader (CarryAccesses.h), and
 // equal ones that stay with their kernel, or leave it (ReleaseViews.h), would be two values.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two contractions of one left side that meet in an epilogue are one kernel: gate and up of an MLP.
+// Two kernels whose contractions have one left side and meet in an epilogue are one: gate and up of an MLP.
 //
 //     contract %x, %gate -> { elementwise } ---> { elementwise }  =>  one kernel with two sums, which reads %x once and
 //     contract %x, %up --------------------------^                    stores the last value only

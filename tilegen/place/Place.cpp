@@ -14,6 +14,11 @@ using namespace tilewright::tile;
 
 int64_t tile::warpsOf(KernelOp kernel) { return kernel.getSchedule() ? kernel.getSchedule()->getWarps() : 4; }
 
+int64_t tile::registersOf(Value tile) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  return llvm::divideCeil(layoutOf(type).registers() * type.getElementTypeBitWidth(), 32);
+}
+
 bool tile::isHeldInRegisters(Value operand) {
   SetVector<Operation *> slice;
   BackwardSliceOptions options;

@@ -73,6 +73,8 @@ int64_t warpsOf(KernelOp kernel);
 int64_t assignAddresses(KernelOp kernel);
 /// Refuses more shared memory than a block has.
 mlir::LogicalResult checkShared(KernelOp kernel, int64_t used, const PlaceFacts &facts);
+/// 32-bit registers of a thread that hold a tile as it was loaded.
+int64_t registersOf(mlir::Value tile);
 /// Is this operand of a tile.dot made of another one's result? Then it stays in registers.
 bool isHeldInRegisters(mlir::Value operand);
 /// Does this loop inside of a step only read memory and compute, without products, so that it moves with the step?

@@ -45,12 +45,6 @@ private:
 
 } // namespace
 
-/// 32-bit registers of a thread that hold a tile as it was loaded.
-static int64_t registersOf(Value tile) {
-  auto type = cast<RankedTensorType>(tile.getType());
-  return llvm::divideCeil(layoutOf(type).registers() * type.getElementTypeBitWidth(), 32);
-}
-
 /// Collects what `op` is computed from, in order. False if that is more than numbers: a tile, or something in memory.
 bool EarlyReads::follows(Operation *op, llvm::SetVector<Operation *> &needed) {
   return llvm::all_of(op->getOperands(), [&](Value operand) {

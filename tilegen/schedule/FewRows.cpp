@@ -73,9 +73,8 @@ tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &targ
   if (!isa<FloatType>(element) || !rows || !columns || depth < target.warpWidth)
     return {};
   int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
-  int64_t together = contractionsOf(space),
-          widest = space.columnsAreContiguous() ? bytesOfSector / bytes : llvm::divideCeil(columnsOfGemv, together),
-          width = std::min(powerAbove(*columns), widest), height = 1;
+  int64_t width = std::min(powerAbove(*columns), space.columnsAreContiguous() ? bytesOfSector / bytes : columnsOfGemv),
+          height = 1;
   bool fewResults = *rows * ((*columns + width - 1) / width) <= int64_t(2) * target.units;
   if (*rows > 1 && *columns > 1 && !fewResults) {
     bool matrixInstructions = bytes <= 2, wideRows = *columns * bytes % (target.vectorBits / 8) == 0;
@@ -86,7 +85,7 @@ tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &targ
   }
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps;
   tile.append({height, width});
-  int64_t elements = height * width * together;
+  int64_t elements = height * width * contractionsOf(space);
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   for (unsigned loop : llvm::reverse(reduced)) {
     int64_t whole = powerAbove(space.expectedSize(loop));

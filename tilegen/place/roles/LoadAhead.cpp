@@ -17,12 +17,6 @@ namespace {
 constexpr int64_t registersBeside = 56; // of a thread: addresses, counters, and what the rest of the epilogue computes
 }
 
-/// 32-bit registers of a thread that hold a tile as it was loaded.
-static int64_t registersOf(Value tile) {
-  auto type = cast<RankedTensorType>(tile.getType());
-  return llvm::divideCeil(layoutOf(type).registers() * type.getElementTypeBitWidth(), 32);
-}
-
 void tilewright::tile::loadAhead(const RolePlan &plan, int64_t registers) {
   if (!plan.carriesSums || plan.splitsSingles) // parts of singles take the registers
     return;

@@ -466,3 +466,9 @@ func.func @f(%x: tensor<8xf32>) {
   %y = arith.negf %x {graph.symbols = ["n"]} : tensor<8xf32>
   return
 }
+
+// -----
+
+// expected-error @+1 {{expected graph.repeated on a module, without a value}}
+module attributes {graph.repeated = 1 : i64} {
+}
