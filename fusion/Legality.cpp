@@ -38,20 +38,30 @@ static std::optional<double> multiplicationsOf(graph::ContractOp op, std::option
   return product;
 }
 
+static bool hasOneRow(graph::ContractOp op) {
+  SmallVector<AffineExpr> sizes(graph::getSizes(op.getLhs().getType()));
+  return llvm::all_of(llvm::zip_equal(op.getMap(0).getResults(), sizes), [&](auto loop) {
+    auto [expr, size] = loop;
+    return op.getMap(1).isFunctionOfDim(cast<AffineDimExpr>(expr).getPosition()) || graph::constantSize(size) == 1;
+  });
+}
+
 /// Whether several contractions of one left side are faster in one kernel. Two of halves are. Singles, and more than
-/// two, are multiplied at half of the matrix units' rate there (what multiplies large singles takes one sum,
-/// tilegen/place/roles), which counts for little where the time is that of starting a kernel: in the step of a loop.
+/// two, are multiplied at half of the matrix units' rate or less there (what multiplies large products takes two sums
+/// of halves or one of singles, tilegen/place/roles), which counts for little where the time is that of starting a
+/// kernel: with few multiplications, above all in the step of a loop. The limits were measured on an H100
+/// (docs/performance.md).
 static bool areSummedTogether(ArrayRef<Operation *> ops, size_t count) {
-  constexpr double mostOfStep = 1 << 26, mostElsewhere = 1 << 22;
+  constexpr double mostOfHalves = 1 << 28, mostOfStep = 1 << 26, mostOfRow = 1 << 22, mostElsewhere = 1 << 25;
   constexpr int64_t rowsOfStep = 16; // where they are not known
-  if (count == 2 && multiplies(ops, AttentionFusion::Halves))
+  bool areHalves = multiplies(ops, AttentionFusion::Halves);
+  if (count == 2 && areHalves)
     return true;
-  const auto *first = llvm::find_if(ops, llvm::IsaPred<graph::ContractOp>);
-  bool isStep = (*first)->getParentOfType<ModuleOp>()->hasAttr(graph::repeatedAttr);
-  std::optional<double> each =
-      multiplicationsOf(cast<graph::ContractOp>(*first), isStep ? std::optional(rowsOfStep) : std::nullopt);
-  return multiplies(ops, AttentionFusion::Floats) && each &&
-         *each * static_cast<double>(count) <= (isStep ? mostOfStep : mostElsewhere);
+  auto first = cast<graph::ContractOp>(*llvm::find_if(ops, llvm::IsaPred<graph::ContractOp>));
+  bool isStep = first->getParentOfType<ModuleOp>()->hasAttr(graph::repeatedAttr);
+  std::optional<double> each = multiplicationsOf(first, isStep ? std::optional(rowsOfStep) : std::nullopt);
+  double most = areHalves ? mostOfHalves : isStep ? mostOfStep : hasOneRow(first) ? mostOfRow : mostElsewhere;
+  return multiplies(ops, AttentionFusion::Floats) && each && *each * static_cast<double>(count) <= most;
 }
 
 GeometryOrRefusal fusion::checkKernel(ArrayRef<Operation *> ops, Machine machine) {

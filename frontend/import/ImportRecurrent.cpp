@@ -2,7 +2,8 @@
 // RNN, GRU and LSTM: expanded, for each direction d, into a loop over the steps:
 //
 //     x_d           = X W_d^T + bias           RecurrentInputs: one product, [steps, batch, gates * hidden]
-//     h_d, c_d      = initial_h, initial_c     RecurrentState: [batch, hidden]; RecurrentLengths checks sequence_lens
+//     h_d, c_d      = initial_h, initial_c     RecurrentState, RecurrentCell: [batch, hidden]; RecurrentLengths checks
+//                                              sequence_lens
 //     h_d, c_d, y_d = Scan(h_d, c_d, x_d)      RnnStep, GruStep or LstmStep in each iteration
 //     Y, Y_h, Y_c   = (y_0, y_1), ...          RecurrentResult
 //
@@ -107,7 +108,8 @@ public:
       std::string x = emit("RecurrentInputs", {given(X), own[W], own[B], own[ScaleW], own[ZeroW]}, {made("x")})[0];
       std::vector<std::string> states;
       for (int i = 0; i < kind.states; ++i)
-        states.push_back(emit("RecurrentState", {given(X), given(InitialH + i)}, {made(i ? "c" : "h")})[0]);
+        states.push_back(
+            emit(i ? "RecurrentCell" : "RecurrentState", {given(X), given(InitialH + i)}, {made(i ? "c" : "h")})[0]);
       bool backward = direction == 1 || reversed;
       std::vector<std::string> results =
           unrolled ? writeSteps(x, states, backward) : writeScan({x}, states, {backward});
@@ -142,7 +144,8 @@ private:
     splitLateGate(1);
     std::vector<std::string> states;
     for (int i = 0; i < kind.states; ++i)
-      states.push_back(emit("RecurrentState", {given(X), given(InitialH + i)}, {made(i ? "c" : "h")})[0]);
+      states.push_back(
+          emit(i ? "RecurrentCell" : "RecurrentState", {given(X), given(InitialH + i)}, {made(i ? "c" : "h")})[0]);
     std::vector<std::string> results = writeScan(x, states, {false, true});
     give(0, {results.back()});
     for (int i = 0; i < kind.states; ++i)

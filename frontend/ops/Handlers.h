@@ -78,7 +78,8 @@ void negativeLogLikelihoodLoss(NodeBuilder &), softmaxCrossEntropyLoss(NodeBuild
 // Recurrent.cpp
 void rnnStep(NodeBuilder &), gruStep(NodeBuilder &), lstmStep(NodeBuilder &);
 void recurrence(NodeBuilder &), recurrentLengths(NodeBuilder &), recurrentInputs(NodeBuilder &),
-    recurrentState(NodeBuilder &), stackSteps(NodeBuilder &), recurrentResult(NodeBuilder &);
+    recurrentState(NodeBuilder &), recurrentCell(NodeBuilder &), stackSteps(NodeBuilder &),
+    recurrentResult(NodeBuilder &);
 /// The activations that a recurrence names, and whether each of them is compiled.
 std::vector<std::string> activationNames(NodeBuilder &);
 bool areCompiledActivations(NodeBuilder &);

@@ -235,6 +235,7 @@ constexpr OpRow rows[] = {
     // What the import itself writes (ImportRecurrent.cpp)
     {"tilewright", "GruStep", 1, ops::gruStep},
     {"tilewright", "LstmStep", 1, ops::lstmStep},
+    {"tilewright", "RecurrentCell", 1, ops::recurrentCell},
     {"tilewright", "RecurrentInputs", 1, ops::recurrentInputs},
     {"tilewright", "RecurrentLengths", 1, ops::recurrentLengths},
     {"tilewright", "RecurrentResult", 1, ops::recurrentResult},

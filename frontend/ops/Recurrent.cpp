@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators that RNN, GRU and LSTM are expanded into (ImportRecurrent.cpp). Each has the attributes of the original
-// node, `direction_index`, and the parameters of its direction only. States and sequences are f32 where the model has
-// half types. Quantized weights are [K, gates * H] with a scale and a zero point.
+// node, `direction_index`, and the parameters of its direction only. Where the model has half types, the inputs of the
+// gates and an LSTM's cells are f32; the state h, which is the result of each step, has the model's type. Quantized
+// weights are [K, gates * H] with a scale and a zero point.
 //
 // Where both directions take their steps `together`, their states, weights and biases have a dimension more in front.
 #include "frontend/builder/ExactMath.h"
@@ -59,7 +60,7 @@ std::vector<float> reals(NodeBuilder &b, std::string_view name) {
 struct Cell {
   NodeBuilder &b;
   Term x;                        // [B, gates * H]: X W^T + the bias of W; [2, B, gates * H] of both directions
-  std::optional<Term> late;      // [H, H], the weights of a gate that depends on other gates; [2, H, H]
+  std::optional<Term> late;      // [H, H], as stored: a gate's that depends on other gates; [2, H, H]
   Term bias;                     // [gates * H], of the recurrence, zeros if absent; [2, 1, gates * H]
   std::optional<Term> peepholes; // [3 * H]; [2, 1, 3 * H]
   Term hidden, cell;             // [B, H]; [2, B, H]
@@ -74,12 +75,14 @@ struct Cell {
     if (ofBytes())
       return roundedFirst(b,
                           productWithBytes(b, valueOf(b, hidden, DType::F32), &b.input(1), &b.input(9), given(b, 10)));
-    return times(hidden, b.in(1));
+    return times(b.raw(7), b.raw(1));
   }
-  /// x R^T.
+  /// x R^T, of operands in the type of the model.
   Term times(Term x, Term weights) const {
     return b.contract(x, weights, x.rank() == 3 ? "dbh,dgh->dbg" : "bh,gh->bg");
   }
+  /// A computed term in the type of the model.
+  Term stored(Term x) const { return isHalf(b.type(7)) ? b.convert(x, DType::F32, b.type(7)) : x; }
   Term peep(Term gate, int64_t i, Term at) const { return peepholes ? gate + at * this->gate(*peepholes, i) : gate; }
   Term plain(size_t which, Term value) const {
     return activations[which].function(b, value, activations[which].alpha, activations[which].beta);
@@ -101,7 +104,7 @@ void stepGru(Cell &c) {
   Term all = c.recur();
   auto part = [&](int64_t i) { return c.gate(all, i) + c.gate(c.bias, i); };
   Term update = c.activate(0, c.gate(c.x, 0) + part(0)), reset = c.activate(0, c.gate(c.x, 1) + part(1));
-  Term fresh = c.late ? c.times(reset * c.hidden, *c.late) + c.gate(c.bias, 2) : reset * part(2);
+  Term fresh = c.late ? c.times(c.stored(reset * c.hidden), *c.late) + c.gate(c.bias, 2) : reset * part(2);
   Term candidate = c.activate(1, c.gate(c.x, 2) + fresh);
   c.hidden = (1.0 - update) * candidate + update * c.hidden;
 }
@@ -175,7 +178,6 @@ void step(NodeBuilder &b, int64_t gates, const std::vector<std::string> &default
     b.expectRank(i, together ? 3 : 2);
   Term x = together ? stacked(b, {b.in(0), b.in(secondX)}) : b.in(0), hidden = b.in(7),
        cell = b.has(8) ? b.in(8) : hidden;
-  auto optional = [&](size_t i) { return b.has(i) ? std::optional(b.in(i)) : std::nullopt; };
   std::optional<int64_t> size = graph::constantSize(hidden.sizes().back());
   if (!size)
     decline("a hidden size that is symbolic is not compiled");
@@ -187,7 +189,8 @@ void step(NodeBuilder &b, int64_t gates, const std::vector<std::string> &default
   Term bias = b.has(3) ? b.slice(perSequence(3), together ? 2 : 0, rows, rows) : b.splat({rows}, x.element(), 0);
   std::optional<Term> peepholes = b.has(4) ? std::optional(perSequence(4)) : std::nullopt;
   std::optional<double> clip = b.hasAttribute("clip") ? std::optional(b.real("clip", 0)) : std::nullopt;
-  Cell c{b, x, optional(2), bias, peepholes, hidden, cell, *size, activationsOf(b, defaults), clip};
+  std::optional<Term> late = b.has(2) ? std::optional(b.raw(2)) : std::nullopt;
+  Cell c{b, x, late, bias, peepholes, hidden, cell, *size, activationsOf(b, defaults), clip};
   if (c.ofBytes()) { // in the order and with the functions of ONNX Runtime
     if (b.has(3))
       c.bias = b.slice(b.in(3), 0, b.number(0), rows) + bias;
@@ -197,12 +200,11 @@ void step(NodeBuilder &b, int64_t gates, const std::vector<std::string> &default
                                                          : activation.function;
   }
   formula(c);
-  DType type = computedType(b, 0);
   size_t next = 0;
-  b.out(whereAlive(b, c.hidden, hidden), type, next++);
+  b.out(whereAlive(b, c.hidden, hidden), b.type(7), next++);
   if (b.has(8))
-    b.out(whereAlive(b, c.cell, cell), type, next++);
-  b.out(whereAlive(b, c.hidden, b.like(c.hidden, 0)), type, next);
+    b.out(whereAlive(b, c.cell, cell), b.type(8), next++);
+  b.out(whereAlive(b, c.hidden, b.like(c.hidden, 0)), b.type(7), next);
 }
 
 } // namespace
@@ -231,14 +233,14 @@ void lstmStep(NodeBuilder &b) { step(b, 4, {"Sigmoid", "Tanh", "Tanh"}, stepLstm
 void recurrentInputs(NodeBuilder &b) {
   b.expectRank(0, 3), b.expectRank(1, 2);
   bool ofBytes = b.has(3);
-  Term x = b.integer("layout", 0) ? b.transpose(b.in(0), {1, 0, 2}) : b.in(0);
+  Term x = b.integer("layout", 0) ? b.transpose(b.raw(0), {1, 0, 2}) : b.raw(0);
   Sizes sizes = x.sizes();
   AffineExpr columns = b.sizes(1)[ofBytes ? 1 : 0];
   Term rows = b.reshape(x, {b.product({sizes[0], sizes[1]}), sizes[2]});
   Term result =
       ofBytes
           ? roundedFirst(b, productWithBytes(b, valueOf(b, rows, DType::F32), &b.input(1), &b.input(3), given(b, 4)))
-          : b.contract(rows, b.in(1), "ri,gi->rg");
+          : b.contract(rows, b.raw(1), "ri,gi->rg");
   result = b.reshape(result, {sizes[0], sizes[1], columns});
   if (b.has(2) && !ofBytes) // the step adds the bias of quantized weights
     result = result + b.slice(b.in(2), 0, b.number(0), columns);
@@ -246,7 +248,7 @@ void recurrentInputs(NodeBuilder &b) {
 }
 
 /// (X, initial state) to the state before the first step, [batch, state_size], or [2, batch, state_size].
-void recurrentState(NodeBuilder &b) {
+static void firstState(NodeBuilder &b, DType type) {
   b.expectRank(0, 3);
   bool batchFirst = b.integer("layout", 0), together = b.integer("together", 0);
   Sizes state{b.sizes(0)[batchFirst ? 0 : 1], b.number(b.integer("state_size", 0))};
@@ -261,8 +263,11 @@ void recurrentState(NodeBuilder &b) {
     Term all = b.in(1), one = b.slice(all, batchFirst, b.number(b.integer("direction_index", 0)), b.number(1));
     first = b.conform(b.reshape(one, {all.sizes()[batchFirst ? 0 : 1], all.sizes()[2]}), state);
   }
-  b.out(first, computedType(b, 0));
+  b.out(first, type);
 }
+
+void recurrentState(NodeBuilder &b) { firstState(b, b.type(0)); }
+void recurrentCell(NodeBuilder &b) { firstState(b, computedType(b, 0)); }
 
 /// (X, sequence_lens) to sequence_lens. Checks that each is from 0 to the number of steps.
 void recurrentLengths(NodeBuilder &b) {

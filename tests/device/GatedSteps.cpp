@@ -20,6 +20,7 @@ struct GatedStep {
   const char *edge;
   bool isDot = false;            // sums by tile.dot, not by tile.reduce
   bool rowsAreOfRunTime = false; // known only at run time
+  int64_t stages = 1;            // of a pipeline that copies
 };
 
 constexpr GatedStep steps[] = {
@@ -35,6 +36,9 @@ constexpr GatedStep steps[] = {
     {DType::F16, 16, 64, 128, 16, 32, 32, 4, "power of two", true},
     {DType::F16, 33, 40, 72, 16, 16, 32, 2, "multiple of 8", true, true},
     {DType::BF16, 9, 24, 104, 16, 16, 64, 4, "multiple of 8", true},
+    {DType::F16, 5, 32, 1024, 16, 8, 256, 1, "multiple of 8", true, false, 4},
+    {DType::F16, 37, 40, 328, 32, 8, 64, 2, "multiple of 8", true, true, 6},
+    {DType::BF16, 21, 27, 50, 16, 8, 64, 1, "beside a power of two", true, false, 4},
 };
 
 /// Writes the kernel's text for one step.
@@ -130,11 +134,11 @@ std::string StepText::kernel() const {
   text += fmt::format(
       "tile.kernel @k(%h: {}, %w: !tile.buffer<{}, () -> ({}, {})> {{graph.constant}}, %x: {}, %c: {}, %y: {}{}) "
       "attributes {{grid = affine_map<(){} -> ({}, 1, 1)>, schedule = #tile.schedule<{}, tile = [{}, {}], "
-      "reduce = [{}], warps = {}>}} {{\n",
+      "reduce = [{}], warps = {}, stages = {}>}} {{\n",
       buffer(type, rows, s.k), type, gates * s.n, s.k, buffer("f32", rows, gates * s.n), buffer("f32", rows, s.n),
       buffer("f32", rows, s.n), s.rowsAreOfRunTime ? ", %s: index" : "", symbols,
       s.rowsAreOfRunTime ? fmt::format("(s0 ceildiv {}) * {}", s.bm, columns) : std::to_string(tiles * columns),
-      s.isDot ? "matmul" : "gemv", s.bm, s.bn, s.bk, s.warps);
+      s.isDot ? "matmul" : "gemv", s.bm, s.bn, s.bk, s.warps, s.stages);
   text += fmt::format(
       "%p = tile.program_id 0\n%c0 = arith.constant 0 : index\n"
       "%n = tile.size (d0) -> ((d0 mod {0}) * {1})(%p)\n%m = tile.size (d0) -> ((d0 floordiv {0}) * {2})(%p)\n"

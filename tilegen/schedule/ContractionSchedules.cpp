@@ -305,8 +305,10 @@ std::optional<double> blocks::estimateContraction(const KernelSpace &space, tile
 }
 
 /// Two contractions of halves go to matrix units even if they have one row: as gemv, gate and up of an MLP were slower.
-/// Others have little work (fusion/Legality.cpp), so threads that share sums are enough.
+/// Others have little work (fusion/Legality.cpp): small tiles, or threads that share sums, are enough.
 static tile::ScheduleAttr scheduleSeveral(const KernelSpace &space, const TargetDesc &target) {
+  if (tile::ScheduleAttr gated = scheduleGated(space, target))
+    return gated;
   if (elementOf(space).getIntOrFloatBitWidth() > 16 || contractionsOf(space) > 2)
     if (tile::ScheduleAttr sums = scheduleSums(space, target))
       return sums;

@@ -60,6 +60,17 @@ constexpr StreamedTile streamedTiles[] = {
 /// Where there are no tiles enough, the first of its kind shares sums among no more blocks than multiprocessors.
 constexpr int64_t partsOfStreamed[] = {8, 6, 4, 3, 2}, leastStepsOfPart = 4;
 
+/// Three or four sums of halves whose right sides' columns are rows of memory, such as the gates of a recurrence: the
+/// smallest tiles read the right sides with all multiprocessors, larger ones read them less often. The first row counts
+/// whose tile makes no more blocks for each multiprocessor. Measured on an H100 (docs/performance.md).
+struct GatedTile {
+  int64_t leastDepth, mostBlocks;
+  MatmulTile tile;
+  int64_t step, stages;
+};
+constexpr GatedTile gatedTiles[] = {{512, 2, {16, 8, 1}, 256, 4}, {1, 2, {16, 8, 1}, 64, 4}, {1, 4, {32, 8, 2}, 64, 6}};
+constexpr int64_t leastRowsOfGated = 3;
+
 } // namespace
 
 tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &target) {
@@ -85,7 +96,7 @@ tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &targ
   }
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps;
   tile.append({height, width});
-  int64_t elements = height * width * contractionsOf(space);
+  int64_t elements = height * width * powerAbove(contractionsOf(space)); // steps are powers of two
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   for (unsigned loop : llvm::reverse(reduced)) {
     int64_t whole = powerAbove(space.expectedSize(loop));
@@ -101,6 +112,7 @@ tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &targ
 /// for each few rows of the left side.
 tile::ScheduleAttr scheduleSums(const KernelSpace &space, const TargetDesc &target) {
   constexpr int64_t mostRows = 32, mostHeight = 8; // of 64, tiles of matrix instructions took 0.7
+  constexpr double mostOfSingles = 1 << 22;        // multiplications, from where tiles take 0.7 to 0.9
   std::optional<int64_t> rows = space.mostOf(space.loopsOfKind(LoopKind::Row).back()),
                          columns = constantOf(space.loops()[space.loopsOfKind(LoopKind::Column).back()].size);
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
@@ -108,8 +120,12 @@ tile::ScheduleAttr scheduleSums(const KernelSpace &space, const TargetDesc &targ
   if (!isa<FloatType>(elementOf(space)) || !rows || *rows > mostRows || !columns || reduced.size() != 1 ||
       depth < target.warpWidth)
     return {};
-  if (space.columnsAreContiguous())
-    return scheduleGemv(space, target);
+  if (space.columnsAreContiguous()) {
+    bool isHalf = elementOf(space).getIntOrFloatBitWidth() == 16;
+    double each = static_cast<double>(*rows) * *columns * depth;
+    return *rows == 1 || (!isHalf && each * together <= mostOfSingles) ? scheduleGemv(space, target)
+                                                                       : tile::ScheduleAttr();
+  }
   int64_t height = std::min(powerAbove(*rows), mostHeight),
           width = std::min(powerAbove(*columns), int64_t(llvm::divideCeil(columnsOfGemv, together))),
           step = std::min(powerAbove(depth), elementsOfGemv / (height * width * powerAbove(together)));
@@ -118,6 +134,22 @@ tile::ScheduleAttr scheduleSums(const KernelSpace &space, const TargetDesc &targ
   return tile::ScheduleAttr::ofBlock(
       space.nest.context, RootKind::Gemv, tile, {step},
       warpsFor(height * width * step * powerAbove(together), elementsPerThreadOfGemv, target));
+}
+
+tile::ScheduleAttr scheduleGated(const KernelSpace &space, const TargetDesc &target) {
+  std::optional<int64_t> rows = space.mostOf(space.loopsOfKind(LoopKind::Row).back());
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  if (elementOf(space).getIntOrFloatBitWidth() != 16 || contractionsOf(space) < 3 || !target.asyncCopies || !rows ||
+      *rows < leastRowsOfGated || reduced.size() != 1 || space.columnsAreContiguous())
+    return {};
+  int64_t depth = space.expectedSize(reduced.back());
+  const auto *row = llvm::find_if(gatedTiles, [&](const GatedTile &row) {
+    return depth >= row.leastDepth && blocksOf(space, row.tile) <= row.mostBlocks * target.units;
+  });
+  if (row == std::end(gatedTiles))
+    return {};
+  int64_t bytesOfStage = (row->tile.rows + contractionsOf(space) * row->tile.columns) * row->step * 2;
+  return makeMatmul(space, row->tile, row->step, std::min(row->stages, target.sharedBytes / bytesOfStage));
 }
 
 tile::ScheduleAttr scheduleComputed(const KernelSpace &space, const TargetDesc &target) {

@@ -14,6 +14,10 @@ tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &targ
 /// Null where rows are many or not known.
 tile::ScheduleAttr scheduleSums(const KernelSpace &space, const TargetDesc &target);
 
+/// Three or four contractions of halves, of one left side, in small tiles of matrix instructions. Null where there
+/// would be many tiles, for one or two rows, and where columns of the right sides are no rows of memory.
+tile::ScheduleAttr scheduleGated(const KernelSpace &space, const TargetDesc &target);
+
 /// Products whose right side is computed from constants of fewer bytes. Null where it is read as it is, or rows are
 /// many: then it costs less to compute it in a kernel of its own, which fusion sees to where the number of rows is
 /// known.

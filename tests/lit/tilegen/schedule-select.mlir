@@ -1,6 +1,11 @@
 // RUN: tilewright-opt %s --tilewright-schedule-select=target=host | FileCheck %s --check-prefixes=CHECK,HOST
 // RUN: tilewright-opt %s --tilewright-schedule-select=target=sm_90a | FileCheck %s --check-prefixes=CHECK,GPU
 
+#x = affine_map<(m, n, k) -> (m, k)>
+#down = affine_map<(m, n, k) -> (k, n)>
+#across = affine_map<(m, n, k) -> (n, k)>
+#y = affine_map<(m, n, k) -> (m, n)>
+
 // HOST-LABEL: graph.kernel @product
 // HOST-SAME: schedule = #tile.schedule<matmul, {{.*}}registers = [
 // GPU-LABEL: graph.kernel @product
@@ -26,6 +31,57 @@ graph.kernel @across(%x: tensor<1024x4096xf32>, %y: tensor<1024x4096xf32>) -> te
   %a = graph.contract %x, %y maps [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64}
       : tensor<1024x4096xf32>, tensor<1024x4096xf32> -> tensor<4096x4096xf32>
   graph.return %a : tensor<4096x4096xf32>
+}
+
+// Three sums of halves: the smallest tiles where the right sides' columns are rows of memory; wider ones where rows are.
+// Three of singles: threads that share sums, of few rows, unless there is much to multiply.
+// GPU-LABEL: graph.kernel @gates
+// GPU-SAME: schedule = #tile.schedule<matmul, tile = [16, 8], reduce = [256], stages = 4>
+graph.kernel @gates(%x: tensor<16x512xf16>, %r: tensor<256x512xf16>, %s: tensor<256x512xf16>, %t: tensor<256x512xf16>) -> tensor<16x256xf32> {
+  %a = graph.contract %x, %r maps [#x, #across, #y] {graph.node = 0 : i64} : tensor<16x512xf16>, tensor<256x512xf16> -> tensor<16x256xf32>
+  %b = graph.contract %x, %s maps [#x, #across, #y] {graph.node = 0 : i64} : tensor<16x512xf16>, tensor<256x512xf16> -> tensor<16x256xf32>
+  %c = graph.contract %x, %t maps [#x, #across, #y] {graph.node = 0 : i64} : tensor<16x512xf16>, tensor<256x512xf16> -> tensor<16x256xf32>
+  %d = arith.mulf %a, %b {graph.node = 1 : i64} : tensor<16x256xf32>
+  %e = arith.addf %d, %c {graph.node = 1 : i64} : tensor<16x256xf32>
+  graph.return %e : tensor<16x256xf32>
+}
+// GPU-LABEL: graph.kernel @gates_of_many
+// GPU-SAME: schedule = #tile.schedule<matmul, tile = [32, 8], reduce = [64], warps = 2, stages = 6>
+graph.kernel @gates_of_many(%x: tensor<256x512xf16>, %r: tensor<256x512xf16>, %s: tensor<256x512xf16>, %t: tensor<256x512xf16>) -> tensor<256x256xf32> {
+  %a = graph.contract %x, %r maps [#x, #across, #y] {graph.node = 0 : i64} : tensor<256x512xf16>, tensor<256x512xf16> -> tensor<256x256xf32>
+  %b = graph.contract %x, %s maps [#x, #across, #y] {graph.node = 0 : i64} : tensor<256x512xf16>, tensor<256x512xf16> -> tensor<256x256xf32>
+  %c = graph.contract %x, %t maps [#x, #across, #y] {graph.node = 0 : i64} : tensor<256x512xf16>, tensor<256x512xf16> -> tensor<256x256xf32>
+  %d = arith.mulf %a, %b {graph.node = 1 : i64} : tensor<256x256xf32>
+  %e = arith.addf %d, %c {graph.node = 1 : i64} : tensor<256x256xf32>
+  graph.return %e : tensor<256x256xf32>
+}
+// GPU-LABEL: graph.kernel @gates_down
+// GPU-SAME: schedule = #tile.schedule<matmul, tile = [16, 32], reduce = [64], warps = 4
+graph.kernel @gates_down(%x: tensor<16x512xf16>, %r: tensor<512x256xf16>, %s: tensor<512x256xf16>, %t: tensor<512x256xf16>) -> tensor<16x256xf32> {
+  %a = graph.contract %x, %r maps [#x, #down, #y] {graph.node = 0 : i64} : tensor<16x512xf16>, tensor<512x256xf16> -> tensor<16x256xf32>
+  %b = graph.contract %x, %s maps [#x, #down, #y] {graph.node = 0 : i64} : tensor<16x512xf16>, tensor<512x256xf16> -> tensor<16x256xf32>
+  %c = graph.contract %x, %t maps [#x, #down, #y] {graph.node = 0 : i64} : tensor<16x512xf16>, tensor<512x256xf16> -> tensor<16x256xf32>
+  %d = arith.mulf %a, %b {graph.node = 1 : i64} : tensor<16x256xf32>
+  %e = arith.addf %d, %c {graph.node = 1 : i64} : tensor<16x256xf32>
+  graph.return %e : tensor<16x256xf32>
+}
+// GPU-LABEL: graph.kernel @few_singles
+// GPU-SAME: schedule = #tile.schedule<gemv, tile = [2, 16], reduce = [64], warps = 8>
+graph.kernel @few_singles(%x: tensor<16x256xf32>, %r: tensor<256x256xf32>, %s: tensor<256x256xf32>, %t: tensor<256x256xf32>) -> tensor<16x256xf32> {
+  %a = graph.contract %x, %r maps [#x, #down, #y] {graph.node = 0 : i64} : tensor<16x256xf32>, tensor<256x256xf32> -> tensor<16x256xf32>
+  %b = graph.contract %x, %s maps [#x, #down, #y] {graph.node = 0 : i64} : tensor<16x256xf32>, tensor<256x256xf32> -> tensor<16x256xf32>
+  %c = graph.contract %x, %t maps [#x, #down, #y] {graph.node = 0 : i64} : tensor<16x256xf32>, tensor<256x256xf32> -> tensor<16x256xf32>
+  %d = arith.mulf %a, %b {graph.node = 1 : i64} : tensor<16x256xf32>
+  %e = arith.addf %d, %c {graph.node = 1 : i64} : tensor<16x256xf32>
+  graph.return %e : tensor<16x256xf32>
+}
+// GPU-LABEL: graph.kernel @more_singles
+// GPU-SAME: schedule = #tile.schedule<matmul, 
+graph.kernel @more_singles(%x: tensor<16x512xf32>, %r: tensor<512x1024xf32>, %s: tensor<512x1024xf32>) -> tensor<16x1024xf32> {
+  %a = graph.contract %x, %r maps [#x, #down, #y] {graph.node = 0 : i64} : tensor<16x512xf32>, tensor<512x1024xf32> -> tensor<16x1024xf32>
+  %b = graph.contract %x, %s maps [#x, #down, #y] {graph.node = 0 : i64} : tensor<16x512xf32>, tensor<512x1024xf32> -> tensor<16x1024xf32>
+  %d = arith.mulf %a, %b {graph.node = 1 : i64} : tensor<16x1024xf32>
+  graph.return %d : tensor<16x1024xf32>
 }
 
 // A schedule that is there stays.

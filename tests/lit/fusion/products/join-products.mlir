@@ -113,14 +113,14 @@ module attributes {graph.nodes = ["gate|MatMul", "up|MatMul", "act|Tanh", "mul|M
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 module attributes {graph.nodes = ["gate|MatMul", "up|MatMul", "act|Tanh", "mul|Mul"]} {
-  func.func @main(%x: tensor<1024x64xf32>) -> tensor<1024x64xf32> {
+  func.func @main(%x: tensor<8192x64xf32>) -> tensor<8192x64xf32> {
     %wg = graph.constant "00000000000000000000000000000001" : tensor<64x64xf32>
     %wu = graph.constant "00000000000000000000000000000002" : tensor<64x64xf32>
-    %g = graph.contract %x, %wg maps [#mk, #kn, #mn] {graph.node = 0 : i64} : tensor<1024x64xf32>, tensor<64x64xf32> -> tensor<1024x64xf32>
-    %0 = math.tanh %g {graph.node = 2 : i64} : tensor<1024x64xf32>
-    %u = graph.contract %x, %wu maps [#mk, #kn, #mn] {graph.node = 1 : i64} : tensor<1024x64xf32>, tensor<64x64xf32> -> tensor<1024x64xf32>
-    %1 = arith.mulf %0, %u {graph.node = 3 : i64} : tensor<1024x64xf32>
-    return %1 : tensor<1024x64xf32>
+    %g = graph.contract %x, %wg maps [#mk, #kn, #mn] {graph.node = 0 : i64} : tensor<8192x64xf32>, tensor<64x64xf32> -> tensor<8192x64xf32>
+    %0 = math.tanh %g {graph.node = 2 : i64} : tensor<8192x64xf32>
+    %u = graph.contract %x, %wu maps [#mk, #kn, #mn] {graph.node = 1 : i64} : tensor<8192x64xf32>, tensor<64x64xf32> -> tensor<8192x64xf32>
+    %1 = arith.mulf %0, %u {graph.node = 3 : i64} : tensor<8192x64xf32>
+    return %1 : tensor<8192x64xf32>
   }
 }
 
@@ -133,16 +133,16 @@ module attributes {graph.nodes = ["gate|MatMul", "up|MatMul", "act|Tanh", "mul|M
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 module attributes {graph.nodes = ["gate|MatMul", "up|MatMul", "third|MatMul", "mul|Mul", "add|Add"]} {
-  func.func @main(%x: tensor<4096x64xf16>) -> tensor<4096x64xf32> {
+  func.func @main(%x: tensor<32768x64xf16>) -> tensor<32768x64xf32> {
     %wg = graph.constant "00000000000000000000000000000001" : tensor<64x64xf16>
     %wu = graph.constant "00000000000000000000000000000002" : tensor<64x64xf16>
     %wt = graph.constant "00000000000000000000000000000003" : tensor<64x64xf16>
-    %g = graph.contract %x, %wg maps [#mk, #kn, #mn] {graph.node = 0 : i64} : tensor<4096x64xf16>, tensor<64x64xf16> -> tensor<4096x64xf32>
-    %u = graph.contract %x, %wu maps [#mk, #kn, #mn] {graph.node = 1 : i64} : tensor<4096x64xf16>, tensor<64x64xf16> -> tensor<4096x64xf32>
-    %t = graph.contract %x, %wt maps [#mk, #kn, #mn] {graph.node = 2 : i64} : tensor<4096x64xf16>, tensor<64x64xf16> -> tensor<4096x64xf32>
-    %0 = arith.mulf %g, %u {graph.node = 3 : i64} : tensor<4096x64xf32>
-    %1 = arith.addf %0, %t {graph.node = 4 : i64} : tensor<4096x64xf32>
-    return %1 : tensor<4096x64xf32>
+    %g = graph.contract %x, %wg maps [#mk, #kn, #mn] {graph.node = 0 : i64} : tensor<32768x64xf16>, tensor<64x64xf16> -> tensor<32768x64xf32>
+    %u = graph.contract %x, %wu maps [#mk, #kn, #mn] {graph.node = 1 : i64} : tensor<32768x64xf16>, tensor<64x64xf16> -> tensor<32768x64xf32>
+    %t = graph.contract %x, %wt maps [#mk, #kn, #mn] {graph.node = 2 : i64} : tensor<32768x64xf16>, tensor<64x64xf16> -> tensor<32768x64xf32>
+    %0 = arith.mulf %g, %u {graph.node = 3 : i64} : tensor<32768x64xf32>
+    %1 = arith.addf %0, %t {graph.node = 4 : i64} : tensor<32768x64xf32>
+    return %1 : tensor<32768x64xf32>
   }
 }
 

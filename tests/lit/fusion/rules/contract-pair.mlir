@@ -28,18 +28,18 @@ module attributes {graph.nodes = ["gate|MatMul", "up|MatMul", "act|Mul"]} {
 // -----
 
 // Refused: many singles, which the matrix units multiply in a form that has one sum.
-// CHECK-LABEL: func.func @main(%arg0: tensor<512x64xf32>
+// CHECK-LABEL: func.func @main(%arg0: tensor<8192x64xf32>
 // CHECK-COUNT-2: graph.launch
 // TEXT: because this target computes such contractions in kernels of their own
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (k, n)>
 #y = affine_map<(m, n, k) -> (m, n)>
 module attributes {graph.nodes = ["gate|MatMul", "up|MatMul", "act|Mul"]} {
-  func.func @main(%x: tensor<512x64xf32>, %g: tensor<64x96xf32>, %u: tensor<64x96xf32>) -> tensor<512x96xf32> {
-    %0 = graph.contract %x, %g maps [#x, #w, #y] {graph.node = 0 : i64} : tensor<512x64xf32>, tensor<64x96xf32> -> tensor<512x96xf32>
-    %1 = graph.contract %x, %u maps [#x, #w, #y] {graph.node = 1 : i64} : tensor<512x64xf32>, tensor<64x96xf32> -> tensor<512x96xf32>
-    %2 = arith.mulf %0, %1 {graph.node = 2 : i64} : tensor<512x96xf32>
-    return %2 : tensor<512x96xf32>
+  func.func @main(%x: tensor<8192x64xf32>, %g: tensor<64x96xf32>, %u: tensor<64x96xf32>) -> tensor<8192x96xf32> {
+    %0 = graph.contract %x, %g maps [#x, #w, #y] {graph.node = 0 : i64} : tensor<8192x64xf32>, tensor<64x96xf32> -> tensor<8192x96xf32>
+    %1 = graph.contract %x, %u maps [#x, #w, #y] {graph.node = 1 : i64} : tensor<8192x64xf32>, tensor<64x96xf32> -> tensor<8192x96xf32>
+    %2 = arith.mulf %0, %1 {graph.node = 2 : i64} : tensor<8192x96xf32>
+    return %2 : tensor<8192x96xf32>
   }
 }
 

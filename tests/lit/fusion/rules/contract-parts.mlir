@@ -188,7 +188,7 @@ module attributes {graph.nodes = ["all|MatMul", "split|Split", "add|Add"]} {
 // -----
 
 // A near miss: three parts of many rows, which are multiplied faster in a product of their own.
-// CHECK-LABEL: func.func @main(%arg0: tensor<4096x64xf16>
+// CHECK-LABEL: func.func @main(%arg0: tensor<65536x64xf16>
 // CHECK-COUNT-2: graph.launch
 // CHECK-COUNT-1: graph.contract
 // CHECK-NOT: graph.contract
@@ -196,13 +196,13 @@ module attributes {graph.nodes = ["all|MatMul", "split|Split", "add|Add"]} {
 #w = affine_map<(m, n, k) -> (k, n)>
 #y = affine_map<(m, n, k) -> (m, n)>
 module attributes {graph.nodes = ["all|MatMul", "split|Split", "add|Add"]} {
-  func.func @main(%x: tensor<4096x64xf16>, %v: tensor<64x96xf16>) -> tensor<4096x32xf32> {
-    %0 = graph.contract %x, %v maps [#x, #w, #y] {graph.node = 0 : i64} : tensor<4096x64xf16>, tensor<64x96xf16> -> tensor<4096x96xf32>
-    %p0 = graph.slice %0 offsets affine_map<() -> (0, 0)> strides [1, 1] {graph.node = 1 : i64} : tensor<4096x96xf32> -> tensor<4096x32xf32>
-    %p1 = graph.slice %0 offsets affine_map<() -> (0, 32)> strides [1, 1] {graph.node = 1 : i64} : tensor<4096x96xf32> -> tensor<4096x32xf32>
-    %p2 = graph.slice %0 offsets affine_map<() -> (0, 64)> strides [1, 1] {graph.node = 1 : i64} : tensor<4096x96xf32> -> tensor<4096x32xf32>
-    %s1 = arith.addf %p0, %p1 {graph.node = 2 : i64} : tensor<4096x32xf32>
-    %s2 = arith.addf %s1, %p2 {graph.node = 2 : i64} : tensor<4096x32xf32>
-    return %s2 : tensor<4096x32xf32>
+  func.func @main(%x: tensor<65536x64xf16>, %v: tensor<64x96xf16>) -> tensor<65536x32xf32> {
+    %0 = graph.contract %x, %v maps [#x, #w, #y] {graph.node = 0 : i64} : tensor<65536x64xf16>, tensor<64x96xf16> -> tensor<65536x96xf32>
+    %p0 = graph.slice %0 offsets affine_map<() -> (0, 0)> strides [1, 1] {graph.node = 1 : i64} : tensor<65536x96xf32> -> tensor<65536x32xf32>
+    %p1 = graph.slice %0 offsets affine_map<() -> (0, 32)> strides [1, 1] {graph.node = 1 : i64} : tensor<65536x96xf32> -> tensor<65536x32xf32>
+    %p2 = graph.slice %0 offsets affine_map<() -> (0, 64)> strides [1, 1] {graph.node = 1 : i64} : tensor<65536x96xf32> -> tensor<65536x32xf32>
+    %s1 = arith.addf %p0, %p1 {graph.node = 2 : i64} : tensor<65536x32xf32>
+    %s2 = arith.addf %s1, %p2 {graph.node = 2 : i64} : tensor<65536x32xf32>
+    return %s2 : tensor<65536x32xf32>
   }
 }
