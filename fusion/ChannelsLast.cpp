@@ -9,18 +9,19 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::fusion;
 
-/// Whether a GPU copies a row of these channels to shared memory, 16 bytes at a time.
-static bool areCopied(int64_t channels, Type element) {
+/// Whether a GPU copies a row of these channels, to shared memory or as `window` is copied, 16 bytes at a time.
+static bool areCopied(int64_t channels, graph::WindowOp window) {
   constexpr int64_t bitsOfCopy = 128;
-  return channels > 0 && (element.isF16() || element.isBF16()) &&
+  Type element = cast<RankedTensorType>(window.getType()).getElementType();
+  return channels > 0 && (element.isF16() || element.isBF16() || window.getCopied()) &&
          channels * element.getIntOrFloatBitWidth() % bitsOfCopy == 0;
 }
 
 /// Whether another pass over the image pays; docs/performance.md has a table for GPUs. On a core fewer channels are
 /// neighbours for too few steps of k.
-static bool areEnough(int64_t channels, Type element, Machine machine) {
+static bool areEnough(int64_t channels, graph::WindowOp window, Machine machine) {
   constexpr int64_t leastOfCores = 4;
-  return machine == Machine::Cpu ? channels >= leastOfCores : areCopied(channels, element);
+  return machine == Machine::Cpu ? channels >= leastOfCores : areCopied(channels, window);
 }
 
 /// Whether `contract` sums over dimension `dim` of its operand `side`.
@@ -52,7 +53,7 @@ static std::optional<int64_t> channelsOf(graph::WindowOp window, Machine machine
     return std::nullopt;
   for (int64_t dim = 0; dim < window.getDims().front(); ++dim)
     if (std::optional<int64_t> channels = graph::constantSize(graph::getSizes(type)[dim]);
-        channels && isSummed(window, dim) && areEnough(*channels, type.getElementType(), machine))
+        channels && isSummed(window, dim) && areEnough(*channels, window, machine))
       return dim;
   return std::nullopt;
 }
@@ -62,8 +63,7 @@ bool fusion::copiesChannels(graph::WindowOp window) {
   std::optional<int64_t> channels = graph::constantSize(graph::getSizes(type).back());
   int64_t last = cast<RankedTensorType>(window.getType()).getRank() - 1;
   bool isImage = window.getDims().front() == 1 && window.getDims().back() == type.getRank() - 2;
-  return isImage && channels && areCopied(*channels, type.getElementType()) &&
-         llvm::all_of(window->getUses(), [&](OpOperand &use) {
+  return isImage && channels && areCopied(*channels, window) && llvm::all_of(window->getUses(), [&](OpOperand &use) {
            auto contract = dyn_cast<graph::ContractOp>(use.getOwner());
            return contract && sumsOver(contract, use.getOperandNumber(), last);
          });
@@ -103,9 +103,9 @@ static void replace(graph::WindowOp window, Value image, int64_t channels, Patte
   normalize::Sizes sizes = normalize::sizesOf(window.getResult()), turned;
   for (int64_t dim : order)
     turned.push_back(sizes[dim]);
-  auto result =
-      graph::WindowOp::create(rewriter, window.getLoc(), rebuild.type(turned, window.getResult()), image, dims,
-                              window.getStrides(), window.getDilations(), window.getLow(), window.getFill());
+  auto result = graph::WindowOp::create(rewriter, window.getLoc(), rebuild.type(turned, window.getResult()), image,
+                                        dims, window.getStrides(), window.getDilations(), window.getLow(),
+                                        window.getFill(), window.getCopied());
   if (Attribute node = window->getAttr(graph::nodeAttr))
     result->setAttr(graph::nodeAttr, node);
   for (OpOperand &use : llvm::make_early_inc_range(window->getUses()))

@@ -33,6 +33,8 @@ struct FusionOptions {
   FusionMode mode;
   AttentionFusion attention;
   Machine machine;
+  /// Windows of singles are copied for results of so many columns or more (CopiedWindows.h); nothing: they never are.
+  std::optional<int64_t> copiedColumns = std::nullopt;
 };
 
 /// "none", "large", "halves", "floats" or "all".

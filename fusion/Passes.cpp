@@ -28,8 +28,10 @@ struct FormGroupsPass : impl::FormGroupsPassBase<FormGroupsPass> {
       return signalPassFailure();
     }
     FusionReport report;
-    if (failed(formGroups(getOperation(), {*parsed, *attentions, cpu ? Machine::Cpu : Machine::Gpu},
-                          explain == "none" ? nullptr : &report)))
+    FusionOptions options{*parsed, *attentions, cpu ? Machine::Cpu : Machine::Gpu};
+    if (copiedColumns > 0)
+      options.copiedColumns = copiedColumns;
+    if (failed(formGroups(getOperation(), options, explain == "none" ? nullptr : &report)))
       return signalPassFailure();
     if (explain != "none")
       llvm::outs() << (explain == "json" ? report.json(/*indent=*/2) + "\n" : report.text());

@@ -18,7 +18,9 @@ def FormGroupsPass : Pass<"tilewright-group-form-groups", "::mlir::ModuleOp"> {
                  Option<"explain", "explain", "std::string", "\"none\"",
                         "Print why edges are not fused: none, text or json">,
                  Option<"cpu", "cpu", "bool", "false",
-                        "Join and pair products, and split reductions, as it pays on a CPU">];
+                        "Join and pair products, and split reductions, as it pays on a CPU">,
+                 Option<"copiedColumns", "copied-columns", "int64_t", "0",
+                        "Copy windows of singles that are multiplied by so many columns or more; 0: none">];
   let dependentDialects = ["::tilewright::graph::GraphDialect"];
 }
 

@@ -35,6 +35,7 @@ enum class Reason {
   ShortRows,
   ScatteredRows,
   BesideRoot,
+  WindowIsCopied,
 };
 
 struct Refusal {
@@ -84,6 +85,7 @@ inline constexpr ReasonText reasonTexts[] = {
      "the elements of a reduced row would lie apart in memory, and so would those of neighbouring rows"},
     {Reason::BesideRoot, "beside-root",
      "each has a contraction or reduction of its own, and the one's value only joins the other's result"},
+    {Reason::WindowIsCopied, "window-copied", "windows of singles are multiplied faster where they lie in memory"},
 };
 
 constexpr const ReasonText &text(Reason reason) { return reasonTexts[static_cast<size_t>(reason)]; }
@@ -94,7 +96,7 @@ static_assert([] {
   for (const ReasonText &row : reasonTexts)
     if (static_cast<size_t>(row.reason) != i++)
       return false;
-  return i == static_cast<size_t>(Reason::BesideRoot) + 1;
+  return i == static_cast<size_t>(Reason::WindowIsCopied) + 1;
 }());
 
 } // namespace tilewright::fusion

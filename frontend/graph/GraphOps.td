@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //===- GraphOps.td - the graph dialect: what an ONNX model means, as few operations as say it ---------------------===//
 // docs/dialects/graph.md is made of this file by scripts/generate-docs.
-//
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_GRAPH_OPS
 #define TILEWRIGHT_GRAPH_OPS
@@ -165,6 +164,7 @@ def WindowOp : Graph_Access<"window"> {
     * `dilations`: the step from one element of a window to the next, at least 1, for each spatial dimension.
     * `low`: how far the first window begins in front of the image, for each spatial dimension.
     * `fill`: the value outside of the image, of its element type.
+    * `copied`: whether a kernel of their own writes the windows before they are multiplied.
     * `result`: its sizes o and k say how many windows there are and how large each is.
 
     ```mlir
@@ -173,10 +173,10 @@ def WindowOp : Graph_Access<"window"> {
     ```
   }];
   let arguments = (ins AnyRankedTensor:$data, DenseI64ArrayAttr:$dims, DenseI64ArrayAttr:$strides,
-      DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low, TypedAttrInterface:$fill);
+      DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low, TypedAttrInterface:$fill, UnitAttr:$copied);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $data `dims` $dims `strides` $strides `dilations` $dilations `low` $low `fill` $fill attr-dict
+    $data `dims` $dims `strides` $strides `dilations` $dilations `low` $low `fill` $fill (`copied` $copied^)? attr-dict
     `:` type($data) `->` type($result)
   }];
   let hasVerifier = 1;

@@ -155,7 +155,7 @@ LogicalResult sinkThroughWindow(graph::WindowOp op, PatternRewriter &rewriter) {
   auto dims = llvm::to_vector(llvm::seq<int64_t>(before, before + spatial));
   return sinkThrough(op, order, rewriter, [&](Type type, ArrayRef<int64_t>) {
     return graph::WindowOp::create(rewriter, op.getLoc(), type, transpose.getData(), dims, op.getStrides(),
-                                   op.getDilations(), op.getLow(), op.getFill());
+                                   op.getDilations(), op.getLow(), op.getFill(), op.getCopied());
   });
 }
 

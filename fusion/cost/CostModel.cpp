@@ -422,6 +422,8 @@ std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geo
     if (auto window = dyn_cast<graph::WindowOp>(op);
         window && (kernel.slidesOverWork(window) || kernel.padsSlice(window)))
       return Refusal{Reason::RepeatsWork, op};
+    else if (window && window.getCopied() && geometry.kind == RootKind::Matmul)
+      return Refusal{Reason::WindowIsCopied, op};
     if (auto concat = dyn_cast<graph::ConcatOp>(op); concat && kernel.joinsSlices(concat))
       return Refusal{Reason::RepeatsWork, op};
     if (auto transpose = dyn_cast<graph::TransposeOp>(op)) {

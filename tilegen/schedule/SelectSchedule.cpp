@@ -34,6 +34,17 @@ fusion::AttentionFusion tilegen::attentionFusion(const TargetDesc &target, Matmu
                                                                           : fusion::AttentionFusion::Halves;
 }
 
+std::optional<int64_t> tilegen::copiedColumns(const TargetDesc &target, MatmulPrecision precision) {
+  bool multiplies = llvm::any_of(target.matrix, [](const MatrixInstruction &instruction) {
+    return instruction.warps == 4 && instruction.type == MatrixType::TF32;
+  });
+  if (!target.bulkCopies || !multiplies || precision == MatmulPrecision::Ieee)
+    return std::nullopt;
+  // Warps that gather split each element, or round it. Convolutions of 128 columns took 0.77 and 1.07 of the time, of
+  // 256 columns 0.52 and 0.78 (docs/performance.md).
+  return precision == MatmulPrecision::Tf32x3 ? 128 : 256;
+}
+
 /// A copy of `kernel` for sizes up to the variant's bound.
 static graph::VariantAttr addVariant(graph::KernelOp kernel, AffineMap size, const tilegen::SizeVariant &variant,
                                      SymbolTable &symbols) {

@@ -36,6 +36,9 @@ module attributes {graph.symbols = ["batch", "seq"], graph.nodes = ["n|Mul"]} {
     // CHECK: graph.window %arg2 dims [1, 2] strides [2, 2] dilations [1, 1] low [1, 1] fill 0.000000e+00 : f32
     %w = graph.window %image dims [1, 2] strides [2, 2] dilations [1, 1] low [1, 1] fill 0.0 : f32
         : tensor<1x224x224x3xf32> -> tensor<1x112x112x3x3x3xf32>
+    // CHECK: graph.window %arg2 dims [1, 2] strides [2, 2] dilations [1, 1] low [1, 1] fill 0.000000e+00 : f32 copied
+    %copied = graph.window %image dims [1, 2] strides [2, 2] dilations [1, 1] low [1, 1] fill 0.0 : f32 copied
+        : tensor<1x224x224x3xf32> -> tensor<1x112x112x3x3x3xf32>
     // CHECK: graph.constant "00112233445566778899aabbccddeeff" : tensor<100x64xf32>
     %table = graph.constant "00112233445566778899aabbccddeeff" : tensor<100x64xf32>
     // CHECK: graph.broadcast
