@@ -4,6 +4,8 @@
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/Sizes.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace tilewright;
 
@@ -32,6 +34,8 @@ static bool isCopied(graph::WindowOp window, int64_t leastColumns) {
   if (!contract || !cast<RankedTensorType>(contract.getType()).hasStaticShape())
     return false;
   unsigned side = use.getOperandNumber();
+  if (matchPattern(contract->getOperand(1 - side), m_Constant())) // one number: there is nothing to bring
+    return false;
   int64_t elements = iterations(contract, side, std::nullopt), columns = iterations(contract, 1 - side, side),
           row = iterations(contract, side, 2);
   return columns >= leastColumns && row * bytesOfSingle % bytesOfRow == 0 && elements <= mostBytes / bytesOfSingle &&
