@@ -6,40 +6,51 @@
 
 #include "mlir/IR/Matchers.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace tilewright;
 
 /// What pays on an H100 (docs/performance.md): 2^27 multiplications took 0.9 to 1.3 times as long. A large image is
 /// copied as many times as a window has elements.
-constexpr int64_t leastMultiplications = 1 << 28, mostBytes = 1 << 30, bytesOfRow = 16;
+constexpr double leastMultiplications = 1 << 28, mostBytes = 1 << 30, bytesOfRow = 16;
+/// A single image loses less by copies than 16 images gain.
+constexpr int64_t unknownImages = 16;
 
 /// The product of the sizes of `operand` in those loops that map `without` does not name.
-static int64_t iterations(graph::ContractOp op, unsigned operand, std::optional<unsigned> without) {
-  ArrayRef<int64_t> sizes = cast<RankedTensorType>(op->getOperand(operand).getType()).getShape();
-  int64_t count = 1;
+static double iterations(graph::ContractOp op, unsigned operand, std::optional<unsigned> without) {
+  auto type = cast<RankedTensorType>(op->getOperand(operand).getType());
+  SmallVector<int64_t> symbols(graph::getNumSymbols(type), unknownImages);
+  SmallVector<AffineExpr> sizes(graph::getSizes(type));
+  double count = 1; // sizes may be anything
   for (auto [loop, size] : llvm::zip_equal(op.getMap(operand).getResults(), sizes))
     if (!without || !op.getMap(*without).isFunctionOfDim(cast<AffineDimExpr>(loop).getPosition()))
-      count *= size;
+      count *= static_cast<double>(graph::evaluate(size, {}, symbols));
   return count;
 }
 
+/// Whether nothing but the number of images may be unknown.
+static bool areImagesOfKnownSize(RankedTensorType windows) {
+  return llvm::none_of(windows.getShape().drop_front(), ShapedType::isDynamic);
+}
+
 static bool isCopied(graph::WindowOp window, int64_t leastColumns) {
-  constexpr int64_t bytesOfSingle = 4;
+  constexpr double bytesOfSingle = 4;
   auto type = cast<RankedTensorType>(window.getType());
   bool isImage = window.getDims().front() <= 2; // no groups beside the batch and the channels
-  if (!type.getElementType().isF32() || !type.hasStaticShape() || !isImage || !window->hasOneUse())
+  if (!type.getElementType().isF32() || !areImagesOfKnownSize(type) || !isImage || !window->hasOneUse())
     return false;
   OpOperand &use = *window->use_begin();
   auto contract = dyn_cast<graph::ContractOp>(use.getOwner());
-  if (!contract || !cast<RankedTensorType>(contract.getType()).hasStaticShape())
+  if (!contract)
     return false;
   unsigned side = use.getOperandNumber();
   if (matchPattern(contract->getOperand(1 - side), m_Constant())) // one number: there is nothing to bring
     return false;
-  int64_t elements = iterations(contract, side, std::nullopt), columns = iterations(contract, 1 - side, side),
-          row = iterations(contract, side, 2);
-  return columns >= leastColumns && row * bytesOfSingle % bytesOfRow == 0 && elements <= mostBytes / bytesOfSingle &&
-         elements >= leastMultiplications / columns;
+  double elements = iterations(contract, side, std::nullopt), columns = iterations(contract, 1 - side, side),
+         row = iterations(contract, side, 2);
+  return columns >= static_cast<double>(leastColumns) && std::fmod(row * bytesOfSingle, bytesOfRow) == 0 &&
+         elements * bytesOfSingle <= mostBytes && elements * columns >= leastMultiplications;
 }
 
 void fusion::copyWindows(func::FuncOp main, int64_t leastColumns) {
