@@ -108,8 +108,8 @@ tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &targ
 }
 
 /// A step of a recurrence of singles takes 2.5 to 3.4 us of an H100 so, with one row or 16; tiles of matrix
-/// instructions, which are too few to fill it, took 2 to 5 times as long (docs/performance.md). Rows of the right sides come from the second-level cache once
-/// for each few rows of the left side.
+/// instructions, which are too few to fill it, took 2 to 5 times as long (docs/performance.md). Rows of the right sides
+/// come from the second-level cache once for each few rows of the left side.
 tile::ScheduleAttr scheduleSums(const KernelSpace &space, const TargetDesc &target) {
   constexpr int64_t mostRows = 32, mostHeight = 8; // of 64, tiles of matrix instructions took 0.7
   constexpr double mostOfSingles = 1 << 22;        // multiplications, from where tiles take 0.7 to 0.9
