@@ -60,7 +60,7 @@ std::vector<float> reals(NodeBuilder &b, std::string_view name) {
 struct Cell {
   NodeBuilder &b;
   Term x;                        // [B, gates * H]: X W^T + the bias of W; [2, B, gates * H] of both directions
-  std::optional<Term> late;      // [H, H], as stored: a gate's that depends on other gates; [2, H, H]
+  std::optional<Term> late;      // [H, H], weights in the model's type of a gate that depends on others; [2, H, H]
   Term bias;                     // [gates * H], of the recurrence, zeros if absent; [2, 1, gates * H]
   std::optional<Term> peepholes; // [3 * H]; [2, 1, 3 * H]
   Term hidden, cell;             // [B, H]; [2, B, H]

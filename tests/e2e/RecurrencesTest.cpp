@@ -53,6 +53,8 @@ const Row rows[] = {
      [](onnx::NodeProto *node) { both(node), setAttribute(node, "layout", int64_t(1)); }, true},
     {"LstmOfDoubles", "LSTM", 4, 1, false, false, false, nothing, false, DType::F64},
     {"GruOfHalves", "GRU", 3, 2, false, true, false, both, false, DType::F16},
+    {"LstmOfHalves", "LSTM", 4, 2, true, true, true, both, false, DType::F16},
+    {"RnnOfBrainFloats", "RNN", 1, 1, true, false, false, reverse, false, DType::BF16},
     {"LstmOfBytes", "DynamicQuantizeLSTM", 4, 2, false, true, true, both, false, DType::F32, true},
 };
 

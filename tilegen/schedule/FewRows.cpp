@@ -139,8 +139,9 @@ tile::ScheduleAttr scheduleSums(const KernelSpace &space, const TargetDesc &targ
 tile::ScheduleAttr scheduleGated(const KernelSpace &space, const TargetDesc &target) {
   std::optional<int64_t> rows = space.mostOf(space.loopsOfKind(LoopKind::Row).back());
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
-  if (elementOf(space).getIntOrFloatBitWidth() != 16 || contractionsOf(space) < 3 || !target.asyncCopies || !rows ||
-      *rows < leastRowsOfGated || reduced.size() != 1 || space.columnsAreContiguous())
+  bool isHalf = elementOf(space).isF16() || elementOf(space).isBF16();
+  if (!isHalf || contractionsOf(space) < 3 || !target.asyncCopies || !rows || *rows < leastRowsOfGated ||
+      reduced.size() != 1 || space.columnsAreContiguous())
     return {};
   int64_t depth = space.expectedSize(reduced.back());
   const auto *row = llvm::find_if(gatedTiles, [&](const GatedTile &row) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // RNN, GRU and LSTM.
+#include "tests/frontend/TinyModel.h"
 #include "tests/frontend/ops/HandlersTest.h"
+
+#include "frontend/graph/GraphOps.h"
 
 using namespace tilewright;
 using namespace tilewright::test;
@@ -30,6 +33,33 @@ std::vector<Case> recurrences() {
                    17,
                    3});
   return cases;
+}
+
+/// Every product of a recurrence in half precision is of halves: of a step in a loop, of unrolled ones, of a GRU's gate
+/// that depends on others, and of the inputs.
+TEST(RecurrencesOfHalves, MultiplyHalves) {
+  for (auto [op, gates] : {std::pair("RNN", 1), std::pair("GRU", 3), std::pair("LSTM", 4)})
+    for (int steps : {3, 100})
+      for (DType type : {DType::F16, DType::BF16}) {
+        TinyModel m(22);
+        m.input("x", {steps, 2, 16}, type).input("w", {2, gates * 8, 16}, type).input("r", {2, gates * 8, 8}, type);
+        m.output("y");
+        onnx::NodeProto *node = m.node(op, {"x", "w", "r"}, {"y"});
+        setAttribute(node, "hidden_size", int64_t(8)), setAttribute(node, "direction", std::string("bidirectional"));
+        mlir::DialectRegistry registry;
+        registerFrontendDialects(registry);
+        mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+        context.loadAllAvailableDialects();
+        auto module = importModelBytes(context, m.bytes(), ".", {});
+        ASSERT_TRUE(module.ok()) << module.status().message();
+        int products = 0;
+        (*module)->walk([&](graph::ContractOp contract) {
+          ++products;
+          for (mlir::Type operand : contract->getOperandTypes())
+            EXPECT_EQ(mlir::cast<mlir::RankedTensorType>(operand).getElementTypeBitWidth(), 16u) << op << steps;
+        });
+        EXPECT_GE(products, steps == 3 ? 2 * (1 + steps) : 3) << op; // of inputs and steps, in each direction
+      }
 }
 
 } // namespace
