@@ -14,8 +14,9 @@ using namespace tilewright;
 /// What pays on an H100 (docs/performance.md): 2^27 multiplications took 0.9 to 1.3 times as long. A large image is
 /// copied as many times as a window has elements.
 constexpr double leastMultiplications = 1 << 28, mostBytes = 1 << 30, bytesOfRow = 16;
-/// A single image loses less by copies than 16 images gain.
+/// A single image loses less by copies than 16 images gain. There may be many more.
 constexpr int64_t unknownImages = 16;
+constexpr double mostBytesOfUnknown = 1 << 29;
 
 /// The product of the sizes of `operand` in those loops that map `without` does not name.
 static double iterations(graph::ContractOp op, unsigned operand, std::optional<unsigned> without) {
@@ -50,7 +51,8 @@ static bool isCopied(graph::WindowOp window, int64_t leastColumns) {
   double elements = iterations(contract, side, std::nullopt), columns = iterations(contract, 1 - side, side),
          row = iterations(contract, side, 2);
   return columns >= static_cast<double>(leastColumns) && std::fmod(row * bytesOfSingle, bytesOfRow) == 0 &&
-         elements * bytesOfSingle <= mostBytes && elements * columns >= leastMultiplications;
+         elements * bytesOfSingle <= (type.hasStaticShape() ? mostBytes : mostBytesOfUnknown) &&
+         elements * columns >= leastMultiplications;
 }
 
 void fusion::copyWindows(func::FuncOp main, int64_t leastColumns) {

@@ -12,9 +12,9 @@
 
 namespace tilewright::fusion {
 
-/// Marks the windows of singles that are copied: images of known sizes, without groups, that one contraction reads
-/// whose result has `leastColumns` or more, with many multiplications, in rows of a multiple of 16 bytes. A marked
-/// window is in no kernel with its contraction.
+/// Marks the windows of singles that are copied: images of a known size, without groups, that one contraction reads
+/// whose result has `leastColumns` or more, with many multiplications, in rows of a multiple of 16 bytes. The number of
+/// images may be unknown. A marked window is in no kernel with its contraction.
 void copyWindows(mlir::func::FuncOp main, int64_t leastColumns);
 
 } // namespace tilewright::fusion
