@@ -81,6 +81,8 @@ static Reason whyNot(const GroupGraph &graph, FusionOptions options, const Edge 
     if (Group whole = withViews(graph, *edge.consumer); whole.ops.size() > edge.consumer->ops.size())
       verdict = checkUnion(graph, *edge.producer, whole);
   if (auto *refusal = std::get_if<Refusal>(&verdict)) {
+    if (refusal->reason == Reason::MapNotInvertible && edge.consumer->notInParts)
+      return *edge.consumer->notInParts;
     bool bothHaveRoots = edge.producer->geometry.root && edge.consumer->geometry.root;
     return isBetweenRoots(refusal->reason) && bothHaveRoots && !feedsRoot(graph, edge) ? Reason::BesideRoot
                                                                                        : refusal->reason;

@@ -24,6 +24,7 @@ struct Group : Ordered {
   bool onHost = false;                         // data-dependent: never merges
   unsigned work = 0;                           // for one element, in additions
   unsigned version = 0;                        // incremented by each change of `ops`
+  std::optional<Reason> notInParts;            // why it is no kernel with a product that it reads in parts
 
   /// Notes that a rule has added to the group, if none of `rules` is the same.
   void addRule(llvm::StringRef rule);

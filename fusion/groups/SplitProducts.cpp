@@ -253,5 +253,6 @@ bool fusion::splitProduct(GroupGraph &graph, const Edge &edge) {
     return true;
   }
   parts.drop();
+  edge.consumer->notInParts = std::get<Refusal>(geometry).reason;
   return false;
 }

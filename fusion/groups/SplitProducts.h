@@ -8,7 +8,8 @@
 namespace tilewright::fusion {
 
 /// Merges a contraction, with the epilogue that it has, and an elementwise consumer that reads slices of its columns,
-/// by computing each slice for itself. False, with everything as before, if that is not one kernel.
+/// by computing each slice for itself. False, with all operations as before, if that is not one kernel; the consumer
+/// then knows why (`notInParts`), if it does read such slices.
 bool splitProduct(GroupGraph &graph, const Edge &edge);
 
 } // namespace tilewright::fusion
