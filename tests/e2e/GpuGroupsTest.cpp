@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels of a GPU compute, without one: a model is grouped for sm_90a, and its groups are then compiled for
+// the host. So rules that only GPUs have (pairs and parts of products, states that are stored twice, copied windows)
+// are compared with what the host's own groups compute.
+#include "tests/ScratchFolder.h"
+#include "tests/frontend/TinyModel.h"
+
+#include "backend/Pipeline.h"
+#include "runtime/Devices.h"
+#include "runtime/execute/Context.h"
+#include "tools/tilewright/values/Compare.h"
+
+#include <fstream>
+#include <sstream>
+
+using namespace tilewright;
+using namespace tilewright::runtime;
+using namespace tilewright::test;
+
+namespace {
+
+struct Row {
+  const char *name, *mark; // what the text of the groups for sm_90a has
+  TinyModel (*model)();
+  DType type;
+  std::vector<Shape> inputs;
+};
+
+void weights(TinyModel &m, const std::string &name, const Shape &shape, DType type = DType::F32) {
+  Tensor values = sampleTensor(type, shape, 7);
+  onnx::TensorProto *tensor = m.initializer(name, {shape.begin(), shape.end()}, type);
+  tensor->set_raw_data(values.bytes(), values.byteSize());
+}
+
+TinyModel convolution(std::vector<Dim> sizes, const Shape &filter, const char *op = "Conv") {
+  TinyModel m;
+  m.input("x", std::move(sizes)).output("y");
+  weights(m, "w", filter);
+  onnx::NodeProto *node = m.node(op, {"x", "w"}, {"z"});
+  if (op == std::string("Conv"))
+    setAttribute(node, "pads", std::vector<int64_t>(2 * (filter.size() - 2), 1));
+  m.node("Relu", {"z"}, {"y"});
+  return m;
+}
+
+/// A product of halves that is read in three parts.
+TinyModel parts() {
+  TinyModel m(18);
+  m.input("x", {21, 48}, DType::F16).output("y");
+  weights(m, "w", {48, 3 * 24}, DType::F16);
+  m.node("MatMul", {"x", "w"}, {"z"});
+  onnx::NodeProto *split = m.node("Split", {"z"}, {"a", "b", "c"});
+  setAttribute(split, "num_outputs", int64_t(3)), setAttribute(split, "axis", int64_t(-1));
+  m.node("Tanh", {"a"}, {"t"}), m.node("Mul", {"t", "b"}, {"u"}), m.node("Add", {"u", "c"}, {"y"});
+  return m;
+}
+
+TinyModel recurrence(const char *op, int gates) {
+  TinyModel m(22);
+  m.input("x", {40, 3, 16}, DType::F16).output("y").output("h");
+  weights(m, "w", {2, gates * 24, 16}, DType::F16), weights(m, "r", {2, gates * 24, 24}, DType::F16);
+  onnx::NodeProto *node = m.node(op, {"x", "w", "r"}, {"y", "h"});
+  setAttribute(node, "hidden_size", int64_t(24)), setAttribute(node, "direction", std::string("bidirectional"));
+  if (gates == 3) // all gates are of one product
+    setAttribute(node, "linear_before_reset", int64_t(1));
+  return m;
+}
+
+const Row rows[] = {
+    {"Images",
+     " copied ",
+     [] { return convolution({4, 128, 28, 28}, {128, 128, 3, 3}); },
+     DType::F32,
+     {{4, 128, 28, 28}}},
+    {"UnknownImages",
+     " copied ",
+     [] { return convolution({"n", 64, 14, 14}, {160, 64, 3, 3}); },
+     DType::F32,
+     {{1, 64, 14, 14}, {3, 64, 14, 14}}},
+    {"Sequences", " copied ", [] { return convolution({8, 128, 1000}, {128, 128, 3}); }, DType::F32, {{8, 128, 1000}}},
+    {"Volumes",
+     " copied ",
+     [] { return convolution({2, 32, 12, 12, 12}, {128, 32, 3, 3, 3}); },
+     DType::F32,
+     {{2, 32, 12, 12, 12}}},
+    {"Transposed",
+     " copied ",
+     [] { return convolution({4, 128, 28, 28}, {128, 128, 3, 3}, "ConvTranspose"); },
+     DType::F32,
+     {{4, 128, 28, 28}}},
+    {"Parts", "contract-parts", parts, DType::F16, {{21, 48}}},
+    {"Lstm", "contract-parts", [] { return recurrence("LSTM", 4); }, DType::F16, {{40, 3, 16}}},
+    {"Gru", "contract-parts", [] { return recurrence("GRU", 3); }, DType::F16, {{40, 3, 16}}},
+};
+
+Expected<std::vector<Tensor>> run(const CompileOptions &options, const Tensor &input) {
+  auto compiled = compileModel(options);
+  auto artifact = compiled ? compiled->artifact() : compiled.status();
+  auto device = openDevice("host");
+  auto program = artifact ? Program::create(std::move(*artifact), (*device)->info(), "all") : artifact.status();
+  auto context = program ? Context::create(*program, *device) : program.status();
+  return context ? (*context)->run(std::span(&input, 1)) : context.status();
+}
+
+class GpuGroups : public testing::TestWithParam<Row> {};
+
+TEST_P(GpuGroups, ComputeWhatTheHostsDo) {
+  const Row &row = GetParam();
+  ScratchFolder folder;
+  CompileOptions host;
+  host.modelBytes = std::make_shared<const std::string>(row.model().bytes());
+  CompileOptions gpu = host;
+  gpu.targets = {"sm_90a"}, gpu.dumpFolder = folder / "stages";
+  ASSERT_TRUE(compileModel(gpu).ok()) << compileModel(gpu).status().message();
+  CompileOptions resumed;
+  resumed.modelPath = folder / "stages/sm_90a-all/2-group.mlir";
+  std::stringstream groups;
+  groups << std::ifstream(resumed.modelPath).rdbuf();
+  EXPECT_NE(groups.str().find(row.mark), std::string::npos);
+  for (const Shape &shape : row.inputs) {
+    Tensor input = sampleTensor(row.type, shape, 1);
+    auto want = run(host, input), got = run(resumed, input);
+    ASSERT_TRUE(want.ok()) << want.status().message();
+    ASSERT_TRUE(got.ok()) << got.status().message();
+    for (size_t i = 0; i < want->size(); ++i)
+      EXPECT_EQ(compare("output " + std::to_string(i), (*got)[i], (*want)[i]).sentence, "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, GpuGroups, testing::ValuesIn(rows),
+                         [](const testing::TestParamInfo<Row> &info) { return std::string(info.param.name); });
+
+} // namespace
