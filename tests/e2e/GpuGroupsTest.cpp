@@ -26,8 +26,8 @@ struct Row {
   std::vector<Shape> inputs;
 };
 
-void weights(TinyModel &m, const std::string &name, const Shape &shape, DType type = DType::F32) {
-  Tensor values = sampleTensor(type, shape, 7);
+void weights(TinyModel &m, const std::string &name, const Shape &shape, DType type = DType::F32, uint64_t seed = 7) {
+  Tensor values = sampleTensor(type, shape, seed);
   onnx::TensorProto *tensor = m.initializer(name, {shape.begin(), shape.end()}, type);
   tensor->set_raw_data(values.bytes(), values.byteSize());
 }
@@ -40,6 +40,16 @@ TinyModel convolution(std::vector<Dim> sizes, const Shape &filter, const char *o
   if (op == std::string("Conv"))
     setAttribute(node, "pads", std::vector<int64_t>(2 * (filter.size() - 2), 1));
   m.node("Relu", {"z"}, {"y"});
+  return m;
+}
+
+/// Two products of one left side that meet.
+TinyModel pair() {
+  TinyModel m(18);
+  m.input("x", {21, 48}, DType::F16).output("y");
+  weights(m, "v", {48, 40}, DType::F16), weights(m, "w", {48, 40}, DType::F16, 8);
+  m.node("MatMul", {"x", "v"}, {"a"}), m.node("MatMul", {"x", "w"}, {"b"});
+  m.node("Sigmoid", {"a"}, {"s"}), m.node("Mul", {"s", "b"}, {"y"});
   return m;
 }
 
@@ -59,7 +69,9 @@ TinyModel recurrence(const char *op, int gates) {
   TinyModel m(22);
   m.input("x", {40, 3, 16}, DType::F16).output("y").output("h");
   weights(m, "w", {2, gates * 24, 16}, DType::F16), weights(m, "r", {2, gates * 24, 24}, DType::F16);
-  onnx::NodeProto *node = m.node(op, {"x", "w", "r"}, {"y", "h"});
+  m.initializer("eighth", {}, DType::F16)->add_int32_data(0x3000); // so that gates are neither open nor closed
+  m.node("Mul", {"w", "eighth"}, {"small w"}), m.node("Mul", {"r", "eighth"}, {"small r"});
+  onnx::NodeProto *node = m.node(op, {"x", "small w", "small r"}, {"y", "h"});
   setAttribute(node, "hidden_size", int64_t(24)), setAttribute(node, "direction", std::string("bidirectional"));
   if (gates == 3) // all gates are of one product
     setAttribute(node, "linear_before_reset", int64_t(1));
@@ -88,6 +100,7 @@ const Row rows[] = {
      [] { return convolution({4, 128, 28, 28}, {128, 128, 3, 3}, "ConvTranspose"); },
      DType::F32,
      {{4, 128, 28, 28}}},
+    {"Pair", "contract-pair", pair, DType::F16, {{21, 48}}},
     {"Parts", "contract-parts", parts, DType::F16, {{21, 48}}},
     {"Lstm", "contract-parts", [] { return recurrence("LSTM", 4); }, DType::F16, {{40, 3, 16}}},
     {"Gru", "contract-parts", [] { return recurrence("GRU", 3); }, DType::F16, {{40, 3, 16}}},
@@ -111,7 +124,8 @@ TEST_P(GpuGroups, ComputeWhatTheHostsDo) {
   host.modelBytes = std::make_shared<const std::string>(row.model().bytes());
   CompileOptions gpu = host;
   gpu.targets = {"sm_90a"}, gpu.dumpFolder = folder / "stages";
-  ASSERT_TRUE(compileModel(gpu).ok()) << compileModel(gpu).status().message();
+  auto compiled = compileModel(gpu);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   CompileOptions resumed;
   resumed.modelPath = folder / "stages/sm_90a-all/2-group.mlir";
   std::stringstream groups;

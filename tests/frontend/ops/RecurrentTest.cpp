@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RNN, GRU and LSTM.
-#include "tests/frontend/TinyModel.h"
+#include "tests/frontend/import/ImporterTest.h"
 #include "tests/frontend/ops/HandlersTest.h"
-
-#include "frontend/graph/GraphOps.h"
 
 using namespace tilewright;
 using namespace tilewright::test;
@@ -35,9 +33,11 @@ std::vector<Case> recurrences() {
   return cases;
 }
 
+struct RecurrencesOfHalves : ImporterTest {};
+
 /// Every product of a recurrence in half precision is of halves: of a step in a loop, of unrolled ones, of a GRU's gate
 /// that depends on others, and of the inputs.
-TEST(RecurrencesOfHalves, MultiplyHalves) {
+TEST_F(RecurrencesOfHalves, MultiplyHalves) {
   for (auto [op, gates] : {std::pair("RNN", 1), std::pair("GRU", 3), std::pair("LSTM", 4)})
     for (int steps : {3, 100})
       for (DType type : {DType::F16, DType::BF16}) {
@@ -46,11 +46,7 @@ TEST(RecurrencesOfHalves, MultiplyHalves) {
         m.output("y");
         onnx::NodeProto *node = m.node(op, {"x", "w", "r"}, {"y"});
         setAttribute(node, "hidden_size", int64_t(8)), setAttribute(node, "direction", std::string("bidirectional"));
-        mlir::DialectRegistry registry;
-        registerFrontendDialects(registry);
-        mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-        context.loadAllAvailableDialects();
-        auto module = importModelBytes(context, m.bytes(), ".", {});
+        auto module = import(m);
         ASSERT_TRUE(module.ok()) << module.status().message();
         int products = 0;
         (*module)->walk([&](graph::ContractOp contract) {
