@@ -181,6 +181,8 @@ public:
   Term divideIntegers(Term a, Term b, bool isSigned);
   /// Converts from one ONNX type to another, as Cast does.
   Term convert(Term x, DType from, DType to);
+  /// What is computed in f32, in `type` if that is a half type; otherwise as it is.
+  Term stored(Term x, DType type) { return isHalf(type) ? convert(x, DType::F32, type) : x; }
   Term widen(Term x); // half types to f32
   Term exp(Term x);
   Term log(Term x);

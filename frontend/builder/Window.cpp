@@ -114,6 +114,6 @@ Term windowOf(NodeBuilder &b, Term x, const WindowShape &w, double fill, size_t 
                                         x.value, dims, w.strides, w.dilations, w.low, b.scalar(x.element(), fill)));
 }
 
-Term stored(NodeBuilder &b, Term x) { return isHalf(b.type(0)) ? b.convert(x, DType::F32, b.type(0)) : x; }
+Term stored(NodeBuilder &b, Term x) { return b.stored(x, b.type(0)); }
 
 } // namespace tilewright::ops

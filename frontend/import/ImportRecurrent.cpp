@@ -106,10 +106,7 @@ public:
         own[i] = b.has(i) ? standard("Gather", {name(i), constant(direction)}, made(name(i))) : "";
       splitLateGate(0);
       std::string x = emit("RecurrentInputs", {given(X), own[W], own[B], own[ScaleW], own[ZeroW]}, {made("x")})[0];
-      std::vector<std::string> states;
-      for (int i = 0; i < kind.states; ++i)
-        states.push_back(
-            emit(i ? "RecurrentCell" : "RecurrentState", {given(X), given(InitialH + i)}, {made(i ? "c" : "h")})[0]);
+      std::vector<std::string> states = firstStates();
       bool backward = direction == 1 || reversed;
       std::vector<std::string> results =
           unrolled ? writeSteps(x, states, backward) : writeScan({x}, states, {backward});
@@ -142,14 +139,19 @@ private:
     for (size_t i : {R, B, Peepholes})
       own[i] = given(i);
     splitLateGate(1);
-    std::vector<std::string> states;
-    for (int i = 0; i < kind.states; ++i)
-      states.push_back(
-          emit(i ? "RecurrentCell" : "RecurrentState", {given(X), given(InitialH + i)}, {made(i ? "c" : "h")})[0]);
+    std::vector<std::string> states = firstStates();
     std::vector<std::string> results = writeScan(x, states, {false, true});
     give(0, {results.back()});
     for (int i = 0; i < kind.states; ++i)
       give(1 + i, {results[i]});
+  }
+
+  /// What the first step reads: h, and an LSTM's c.
+  std::vector<std::string> firstStates() {
+    std::vector<std::string> states = emit("RecurrentState", {given(X), given(InitialH)}, {made("h")});
+    if (kind.states == 2)
+      states.push_back(emit("RecurrentCell", {given(X), given(InitialC)}, {made("c")})[0]);
+    return states;
   }
 
   /// The last gate of a GRU may depend on the others: its weights, rows of dimension `axis`, are an input of their own.

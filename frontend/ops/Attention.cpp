@@ -138,7 +138,7 @@ void attention(NodeBuilder &b) {
     sum = b.select(b.compare(F::OEQ, I::eq, sum, b.like(sum, 0)), b.like(sum, 1), sum);
   Term weights = raised / b.spread(sum, scores, {3});
   show(3, weights);
-  Term stored = isHalf(b.type(2)) ? b.convert(weights, DType::F32, b.type(2)) : weights;
+  Term stored = b.stored(weights, b.type(2));
   b.out(fromHeads(b, b.contract(stored, shareHeads(b, v, sizes[1]), "bhqk,bhkd->bhqd"), b.rank(0)));
   b.out(k, b.type(1), 1);
   b.out(v, b.type(2), 2);

@@ -81,8 +81,6 @@ struct Cell {
   Term times(Term x, Term weights) const {
     return b.contract(x, weights, x.rank() == 3 ? "dbh,dgh->dbg" : "bh,gh->bg");
   }
-  /// A computed term in the type of the model.
-  Term stored(Term x) const { return isHalf(b.type(7)) ? b.convert(x, DType::F32, b.type(7)) : x; }
   Term peep(Term gate, int64_t i, Term at) const { return peepholes ? gate + at * this->gate(*peepholes, i) : gate; }
   Term plain(size_t which, Term value) const {
     return activations[which].function(b, value, activations[which].alpha, activations[which].beta);
@@ -104,7 +102,8 @@ void stepGru(Cell &c) {
   Term all = c.recur();
   auto part = [&](int64_t i) { return c.gate(all, i) + c.gate(c.bias, i); };
   Term update = c.activate(0, c.gate(c.x, 0) + part(0)), reset = c.activate(0, c.gate(c.x, 1) + part(1));
-  Term fresh = c.late ? c.times(c.stored(reset * c.hidden), *c.late) + c.gate(c.bias, 2) : reset * part(2);
+  Term fresh =
+      c.late ? c.times(c.b.stored(reset * c.hidden, c.b.type(7)), *c.late) + c.gate(c.bias, 2) : reset * part(2);
   Term candidate = c.activate(1, c.gate(c.x, 2) + fresh);
   c.hidden = (1.0 - update) * candidate + update * c.hidden;
 }

@@ -54,9 +54,7 @@ struct Attend {
     if (sinks)
       sum = sum + b.exp(*sinks - peak);
     Term weights = raised / b.spread(sum, scores, {3});
-    if (isHalf(type))
-      weights = b.convert(weights, DType::F32, type);
-    return b.contract(weights, shareHeads(b, v, heads), "bhqk,bhkd->bhqd");
+    return b.contract(b.stored(weights, type), shareHeads(b, v, heads), "bhqk,bhkd->bhqd");
   }
 };
 
@@ -135,8 +133,7 @@ void attendProjected(NodeBuilder &b, Term projected, size_t mask, size_t past, s
   std::vector<int64_t> sizes = b.integers("qkv_hidden_sizes").value_or(std::vector<int64_t>(3, *size / 3));
   b.expect(sizes.size() == 3 && sizes[0] > 0 && sizes[1] > 0 && sizes[2] > 0 && sizes[0] + sizes[1] + sizes[2] == *size,
            fmt::format("expected three hidden sizes that add up to {}, got [{}]", *size, fmt::join(sizes, ", ")));
-  if (isHalf(type))
-    projected = b.convert(projected, DType::F32, type);
+  projected = b.stored(projected, type);
   auto part = [&](int64_t first, int64_t count) {
     return byHeads(b, b.slice(projected, 2, b.number(first), b.number(count)), heads);
   };
@@ -190,11 +187,8 @@ void multiHeadAttention(NodeBuilder &b) {
   DType type = b.type(0);
   auto operand = [&](size_t i, AffineExpr first) {
     Term x = b.raw(i);
-    if (b.has(3) && x.rank() == 3) {
-      x = b.widen(x) + b.slice(b.in(3), 0, first, x.sizes()[2]);
-      if (isHalf(type))
-        x = b.convert(x, DType::F32, type);
-    }
+    if (b.has(3) && x.rank() == 3)
+      x = b.stored(b.widen(x) + b.slice(b.in(3), 0, first, x.sizes()[2]), type);
     return byHeads(b, x, heads);
   };
   if (b.has(3))

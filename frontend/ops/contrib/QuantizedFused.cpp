@@ -212,9 +212,7 @@ void matMulNBits(NodeBuilder &b) {
   b.expect(!left.empty(), "expected an input of rank 1 or more, got a scalar");
   b.unify(left.back(), b.number(w.k), "K");
   Term rows = b.reshape(b.raw(0), {b.product(ArrayRef(left).drop_back()), b.number(w.k)});
-  if (isHalf(b.type(0)))
-    weights = b.convert(weights, DType::F32, b.type(0));
-  Term y = b.contract(rows, weights, "mk,kn->mn");
+  Term y = b.contract(rows, b.stored(weights, b.type(0)), "mk,kn->mn");
   left.back() = b.number(w.n);
   y = b.reshape(y, left);
   b.out(b.has(5) ? y + b.in(5) : y);
