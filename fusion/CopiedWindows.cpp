@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fusion/CopiedWindows.h"
 
+#include "fusion/cost/Iterations.h"
+
 #include "frontend/graph/GraphOps.h"
-#include "frontend/graph/Sizes.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -10,6 +11,7 @@
 
 using namespace mlir;
 using namespace tilewright;
+using namespace tilewright::fusion;
 
 /// What pays on an H100 (docs/performance.md): 2^27 multiplications took 0.9 to 1.3 times as long. A large image is
 /// copied as many times as a window has elements.
@@ -17,18 +19,6 @@ constexpr double leastMultiplications = 1 << 28, mostBytes = 1 << 30, bytesOfRow
 /// A single image loses less by copies than 16 images gain. There may be many more.
 constexpr int64_t unknownImages = 16;
 constexpr double mostBytesOfUnknown = 1 << 29;
-
-/// The product of the sizes of `operand` in those loops that map `without` does not name.
-static double iterations(graph::ContractOp op, unsigned operand, std::optional<unsigned> without) {
-  auto type = cast<RankedTensorType>(op->getOperand(operand).getType());
-  SmallVector<int64_t> symbols(graph::getNumSymbols(type), unknownImages);
-  SmallVector<AffineExpr> sizes(graph::getSizes(type));
-  double count = 1; // sizes may be anything
-  for (auto [loop, size] : llvm::zip_equal(op.getMap(operand).getResults(), sizes))
-    if (!without || !op.getMap(*without).isFunctionOfDim(cast<AffineDimExpr>(loop).getPosition()))
-      count *= static_cast<double>(graph::evaluate(size, {}, symbols));
-  return count;
-}
 
 /// Whether nothing but the number of images may be unknown.
 static bool areImagesOfKnownSize(RankedTensorType windows) {
@@ -48,8 +38,9 @@ static bool isCopied(graph::WindowOp window, int64_t leastColumns) {
   unsigned side = use.getOperandNumber();
   if (matchPattern(contract->getOperand(1 - side), m_Constant())) // one number: there is nothing to bring
     return false;
-  double elements = iterations(contract, side, std::nullopt), columns = iterations(contract, 1 - side, side),
-         row = iterations(contract, side, 2);
+  double elements = elementsOf(window, unknownImages),
+         columns = iterationsWithout(contract, 1 - side, side, unknownImages),
+         row = iterationsWithout(contract, side, 2, unknownImages);
   return columns >= static_cast<double>(leastColumns) && std::fmod(row * bytesOfSingle, bytesOfRow) == 0 &&
          elements * bytesOfSingle <= (type.hasStaticShape() ? mostBytes : mostBytesOfUnknown) &&
          elements * columns >= leastMultiplications;

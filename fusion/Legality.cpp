@@ -5,6 +5,7 @@
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/Sizes.h"
 #include "fusion/cost/CostModel.h"
+#include "fusion/cost/Iterations.h"
 #include "fusion/cost/KernelLimits.h"
 
 using namespace mlir;
@@ -38,14 +39,6 @@ static std::optional<double> multiplicationsOf(graph::ContractOp op, std::option
   return product;
 }
 
-static bool hasOneRow(graph::ContractOp op) {
-  SmallVector<AffineExpr> sizes(graph::getSizes(op.getLhs().getType()));
-  return llvm::all_of(llvm::zip_equal(op.getMap(0).getResults(), sizes), [&](auto loop) {
-    auto [expr, size] = loop;
-    return op.getMap(1).isFunctionOfDim(cast<AffineDimExpr>(expr).getPosition()) || graph::constantSize(size) == 1;
-  });
-}
-
 /// Whether several contractions of one left side are faster in one kernel. Two of halves are. Singles, and more than
 /// two, are multiplied at half of the matrix units' rate or less there (what multiplies large products takes two sums
 /// of halves or one of singles, tilegen/place/roles), which counts for little where the time is that of starting a
@@ -60,7 +53,8 @@ static bool areSummedTogether(ArrayRef<Operation *> ops, size_t count) {
   auto first = cast<graph::ContractOp>(*llvm::find_if(ops, llvm::IsaPred<graph::ContractOp>));
   bool isStep = first->getParentOfType<ModuleOp>()->hasAttr(graph::repeatedAttr);
   std::optional<double> each = multiplicationsOf(first, isStep ? std::optional(rowsOfStep) : std::nullopt);
-  double most = areHalves ? mostOfHalves : isStep ? mostOfStep : hasOneRow(first) ? mostOfRow : mostElsewhere;
+  bool hasOneRow = iterationsWithout(first, 0, 1) == 1;
+  double most = areHalves ? mostOfHalves : isStep ? mostOfStep : hasOneRow ? mostOfRow : mostElsewhere;
   return multiplies(ops, AttentionFusion::Floats) && each && *each * static_cast<double>(count) <= most;
 }
 

@@ -4,6 +4,7 @@
 
 #include "fusion/ChannelsLast.h"
 #include "fusion/OnnxNodes.h"
+#include "fusion/cost/Iterations.h"
 
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/Sizes.h"
@@ -74,23 +75,6 @@ constexpr double leastAttentionKeys = 128;
 /// The least bytes of an attention's scores that are dear to write and read. Measured time of one kernel relative to
 /// three, heads of 64: 0.4 MB 1.07, 1.2 MB 1.03, 1.9 MB 0.96, 12 MB 0.91, 33 MB 0.92.
 constexpr double leastScoreBytes = 1.5 * (1 << 20);
-
-/// The assumed value of symbols.
-constexpr int64_t nominalSize = 64;
-
-SmallVector<int64_t> nominalSizes(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<int64_t> symbols(graph::getNumSymbols(type), nominalSize);
-  return llvm::map_to_vector(graph::getSizes(type),
-                             [&](AffineExpr size) { return graph::evaluate(size, {}, symbols); });
-}
-
-double elementsOf(Value value) {
-  double count = 1;
-  for (int64_t size : nominalSizes(value))
-    count *= static_cast<double>(size);
-  return count;
-}
 
 /// True if the broadcast's result has more elements than its operand.
 bool repeats(graph::BroadcastOp op) {
@@ -382,16 +366,6 @@ static std::optional<Refusal> repeatedByAttention(const Kernel &kernel, ArrayRef
   return std::nullopt;
 }
 
-/// Iterations of those loops of operand `side` that map `without` does not name.
-static double iterationsWithout(graph::ContractOp op, unsigned side, unsigned without) {
-  double count = 1;
-  SmallVector<int64_t> sizes = nominalSizes(op->getOperand(side));
-  for (auto [dim, loop] : llvm::enumerate(op.getMap(side).getResults()))
-    if (!op.getMap(without).isFunctionOfDim(cast<AffineDimExpr>(loop).getPosition()))
-      count *= static_cast<double>(sizes[dim]);
-  return count;
-}
-
 /// Whether a contraction computes more for operand `side` than it may.
 static bool repeatedByContraction(const Kernel &kernel, graph::ContractOp contract, unsigned side, Machine machine) {
   Value operand = contract->getOperand(side), other = contract->getOperand(1 - side);
@@ -419,11 +393,12 @@ std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geo
     if (Operation *op = tooMuchForRows(ops, geometry))
       return Refusal{Reason::ShortRows, op};
   for (Operation *op : ops) {
-    if (auto window = dyn_cast<graph::WindowOp>(op);
-        window && (kernel.slidesOverWork(window) || kernel.padsSlice(window)))
-      return Refusal{Reason::RepeatsWork, op};
-    else if (window && window.getCopied() && geometry.kind == RootKind::Matmul)
-      return Refusal{Reason::WindowIsCopied, op};
+    if (auto window = dyn_cast<graph::WindowOp>(op)) {
+      if (kernel.slidesOverWork(window) || kernel.padsSlice(window))
+        return Refusal{Reason::RepeatsWork, op};
+      if (window.getCopied() && geometry.kind == RootKind::Matmul)
+        return Refusal{Reason::WindowIsCopied, op};
+    }
     if (auto concat = dyn_cast<graph::ConcatOp>(op); concat && kernel.joinsSlices(concat))
       return Refusal{Reason::RepeatsWork, op};
     if (auto transpose = dyn_cast<graph::TransposeOp>(op)) {
