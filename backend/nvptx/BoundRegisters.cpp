@@ -3,7 +3,8 @@
 //
 // Without a bound, ptxas spills a few registers so that one more block fits on a multiprocessor. That is useless where
 // shared memory has no room for the block, and unnecessary for gathers, whose 64-bit indices take the registers but
-// whose threads are many anyway. Kernels of these two kinds get a bound, others none.
+// whose threads are many anyway. Small tiles of singles it gives too few, so that their loads wait for each other.
+// Kernels of these three kinds get a bound, others none.
 #include "backend/nvptx/BoundRegisters.h"
 #include "tilegen/place/Place.h"
 
@@ -51,7 +52,7 @@ static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
   if (roomInMemory <= roomInRegisters)
     return std::max<int64_t>(roomInMemory, 1);
   // Left alone, ptxas takes 61 registers for a tile of 32x32, so that few loads are on their way at once, and spills a
-  // word or two of what sizes take that are not known. With 133 the tiles of a ResNet-50 take 0.62 to 0.75 of the time,
+  // word or two of what sizes take that are not known. With 133 the tiles of a ResNet-50 take 0.64 to 0.74 of the time,
   // and shared memory has no room for many more blocks in any case.
   bool isSmall = schedule.getRoot() == graph::RootKind::Matmul && splitsSingles && results <= someResults * threads;
   if (!isSmall || !desc.bulkCopies)

@@ -71,6 +71,8 @@ struct GatedTile {
 constexpr GatedTile gatedTiles[] = {{512, 2, {16, 8, 1}, 256, 4}, {1, 2, {16, 8, 1}, 64, 4}, {1, 4, {32, 8, 2}, 64, 6}};
 constexpr int64_t leastRowsOfGated = 3;
 
+bool multipliesHalves(const KernelSpace &space) { return elementOf(space).isF16() || elementOf(space).isBF16(); }
+
 } // namespace
 
 tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &target) {
@@ -121,10 +123,9 @@ tile::ScheduleAttr scheduleSums(const KernelSpace &space, const TargetDesc &targ
       depth < target.warpWidth)
     return {};
   if (space.columnsAreContiguous()) {
-    bool isHalf = elementOf(space).getIntOrFloatBitWidth() == 16;
-    double each = static_cast<double>(*rows) * *columns * depth;
-    return *rows == 1 || (!isHalf && each * together <= mostOfSingles) ? scheduleGemv(space, target)
-                                                                       : tile::ScheduleAttr();
+    double multiplications = static_cast<double>(*rows) * *columns * depth * together;
+    bool isLittle = *rows == 1 || (!multipliesHalves(space) && multiplications <= mostOfSingles);
+    return isLittle ? scheduleGemv(space, target) : tile::ScheduleAttr();
   }
   int64_t height = std::min(powerAbove(*rows), mostHeight),
           width = std::min(powerAbove(*columns), int64_t(llvm::divideCeil(columnsOfGemv, together))),
@@ -139,9 +140,8 @@ tile::ScheduleAttr scheduleSums(const KernelSpace &space, const TargetDesc &targ
 tile::ScheduleAttr scheduleGated(const KernelSpace &space, const TargetDesc &target) {
   std::optional<int64_t> rows = space.mostOf(space.loopsOfKind(LoopKind::Row).back());
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
-  bool isHalf = elementOf(space).isF16() || elementOf(space).isBF16();
-  if (!isHalf || contractionsOf(space) < 3 || !target.asyncCopies || !rows || *rows < leastRowsOfGated ||
-      reduced.size() != 1 || space.columnsAreContiguous())
+  if (!multipliesHalves(space) || contractionsOf(space) < 3 || !target.asyncCopies || !rows ||
+      *rows < leastRowsOfGated || reduced.size() != 1 || space.columnsAreContiguous())
     return {};
   int64_t depth = space.expectedSize(reduced.back());
   const auto *row = llvm::find_if(gatedTiles, [&](const GatedTile &row) {
@@ -188,11 +188,10 @@ static std::optional<Stream> streamOf(const KernelSpace &space) {
   std::optional<int64_t> rows = space.mostOf(last(LoopKind::Row)),
                          columns = constantOf(space.loops()[last(LoopKind::Column)].size),
                          depth = constantOf(space.loops()[last(LoopKind::Reduction)].size);
-  bool isHalf = elementOf(space).isF16() || elementOf(space).isBF16(),
-       isBatch = llvm::any_of(space.loopsOfKind(LoopKind::Parallel),
+  bool isBatch = llvm::any_of(space.loopsOfKind(LoopKind::Parallel),
                               [&](unsigned loop) { return constantOf(space.loops()[loop].size) != 1; });
-  if (!isHalf || isBatch || !rows || !columns || !depth || *columns % columnsOfAccess || *depth % columnsOfAccess ||
-      space.loopsOfKind(LoopKind::Reduction).size() != 1 || !space.columnsAreContiguous() ||
+  if (!multipliesHalves(space) || isBatch || !rows || !columns || !depth || *columns % columnsOfAccess ||
+      *depth % columnsOfAccess || space.loopsOfKind(LoopKind::Reduction).size() != 1 || !space.columnsAreContiguous() ||
       !areRightSidesReadPlainly(space))
     return std::nullopt;
   return Stream{*rows, *columns, *depth, *columns * *depth * 2 * contractionsOf(space)};

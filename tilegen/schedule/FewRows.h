@@ -11,7 +11,7 @@ namespace tilewright::tilegen {
 tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &target);
 
 /// Several contractions of one left side with little work, summed by all threads of a block for a few rows at a time.
-/// Null where rows are many or not known.
+/// Null where rows are many or not known, or tiles of matrix instructions are faster.
 tile::ScheduleAttr scheduleSums(const KernelSpace &space, const TargetDesc &target);
 
 /// Three or four contractions of halves, of one left side, in small tiles of matrix instructions. Null where there
