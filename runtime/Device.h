@@ -58,6 +58,7 @@ struct TensorMapArgs {
   int64_t start = 0;
   std::array<int64_t, maxTensorMapRank> sizes = {}, strides = {};
   std::array<uint32_t, maxTensorMapRank> box = {};
+  bool rounded = false;
 };
 
 struct LaunchArgs {

@@ -201,12 +201,21 @@ static bool addsTo(ArrayRef<Value> sums) {
   return !llvm::all_of(sums, [](Value sum) { return matchPattern(sum, m_PosZeroFloat()); });
 }
 
+/// Registers $first to $(first + count - 1) of an instruction's assembly.
+static std::string registerList(size_t first, size_t count) {
+  std::string list;
+  for (size_t i = 0; i < count; ++i)
+    list += fmt::format("{}${}", i ? ", " : "", first + i);
+  return list;
+}
+
+/// As the instruction calls operands that are not bytes.
+static StringRef wgmmaType(Type element) { return element.isF32() ? "tf32" : element.isBF16() ? "bf16" : "f16"; }
+
 SmallVector<Value> NvptxTarget::multiplyShared(Builder &b, Type element, const SharedMatrix &lhs,
                                                const SharedMatrix &rhs, ArrayRef<Value> acc, Unsigned isUnsigned) {
-  StringRef type = element.isBF16() ? "bf16" : "f16";
-  std::string sums;
-  for (size_t i = 0; i < acc.size(); ++i)
-    sums += (i ? ", $" : "$") + std::to_string(i);
+  StringRef type = wgmmaType(element);
+  std::string sums = registerList(0, acc.size());
   if (element.isInteger(8)) { // rows run along k, always
     std::string text =
         llvm::formatv(
@@ -217,23 +226,14 @@ SmallVector<Value> NvptxTarget::multiplyShared(Builder &b, Type element, const S
             .str();
     return updateInPlace(b, text, acc, {descriptor(b, lhs), descriptor(b, rhs)});
   }
-  bool adds = addsTo(acc);
-  // adds: to the sums; 1, 1: no operand is negated; then which operands' rows run across k.
-  std::string text =
-      llvm::formatv(
-          "{{ .reg .pred adds; setp.ne.b32 adds, {7}, 0; wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{2}}, "
-          "${3}, ${4}, adds, 1, 1, {5}, {6}; }",
-          acc.size() * 2, type, sums, acc.size(), acc.size() + 1, lhs.alongK ? 0 : 1, rhs.alongK ? 0 : 1, adds ? 1 : 0)
-          .str();
+  bool isSingle = element.isF32(), adds = addsTo(acc);
+  // adds: to the sums; 1, 1: no operand is negated; then, for halves, which operands' rows run across k.
+  std::string across = isSingle ? "" : fmt::format(", {}, {}", lhs.alongK ? 0 : 1, rhs.alongK ? 0 : 1);
+  std::string text = fmt::format("{{ .reg .pred adds; setp.ne.b32 adds, {}, 0; "
+                                 "wgmma.mma_async.sync.aligned.m64n{}k{}.f32.{}.{} {{{}}}, ${}, ${}, adds, 1, 1{}; }}",
+                                 adds ? 1 : 0, acc.size() * 2, isSingle ? 8 : 16, type.str(), type.str(), sums,
+                                 acc.size(), acc.size() + 1, across);
   return updateInPlace(b, text, acc, {descriptor(b, lhs), descriptor(b, rhs)}, adds);
-}
-
-/// Registers $first to $(first + count - 1) of an instruction's assembly.
-static std::string registerList(size_t first, size_t count) {
-  std::string list;
-  for (size_t i = 0; i < count; ++i)
-    list += fmt::format("{}${}", i ? ", " : "", first + i);
-  return list;
 }
 
 SmallVector<Value> NvptxTarget::multiplyHeld(Builder &b, Value lhs, const SharedMatrix &rhs, ArrayRef<Value> acc) {
@@ -245,7 +245,7 @@ SmallVector<Value> NvptxTarget::multiplyHeld(Builder &b, Value lhs, const Shared
     others.push_back(vector::ExtractOp::create(b, packed, static_cast<int64_t>(i)));
   others.push_back(descriptor(b, rhs));
   bool isSingle = element.isF32(), adds = addsTo(acc);
-  StringRef type = isSingle ? "tf32" : element.isBF16() ? "bf16" : "f16";
+  StringRef type = wgmmaType(element);
   // adds: to the sums; 1, 1: no operand is negated; then, for halves, whether the right side's rows run across k.
   std::string text =
       fmt::format("{{ .reg .pred adds; setp.ne.b32 adds, {}, 0; "

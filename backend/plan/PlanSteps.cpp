@@ -92,6 +92,7 @@ rt::TensorMap PlanSteps::tensorMapOf(tile::TensorMapOp map, ArrayRef<AffineExpr>
   }
   for (int64_t size : map.getType().getBox())
     entry.box.push_back(size);
+  entry.rounded = map.getRounded();
   return entry;
 }
 

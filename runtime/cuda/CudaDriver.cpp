@@ -126,9 +126,10 @@ Status Driver::prepare(FunctionHandle function, const Kernel &kernel) const {
 }
 
 /// Rows of a box are 128 bytes, swizzled as wgmma reads them; what lies outside of the tensor is zero. Elements are
-/// only moved, so their width is their type.
+/// only moved, so their width is their type, unless they are rounded to tf32: to nearest even, subnormals and NaN
+/// included, as seen on an H100.
 Status Driver::encode(const TensorMapArgs &map, const std::string &kernel, void *encoded) const {
-  enum Type { UInt8 = 0, UInt16 = 1, UInt32 = 2, UInt64 = 4 };
+  enum Type { UInt8 = 0, UInt16 = 1, UInt32 = 2, UInt64 = 4, TFloat32 = 11 };
   enum { InterleaveNone = 0, Swizzle128 = 3, PromoteTo256 = 3, FillZero = 0 };
   if (!encodeTensorMap)
     return {Code::Device, fmt::format("kernel '{}' needs the driver of CUDA 12.0 or newer; update the driver", kernel)};
@@ -139,7 +140,7 @@ Status Driver::encode(const TensorMapArgs &map, const std::string &kernel, void 
     sizes[d] = static_cast<uint64_t>(std::max<int64_t>(map.sizes[d], 1)); // an empty tensor is never read
     strides[d] = static_cast<uint64_t>(map.strides[d]) * bytes;
   }
-  auto type = bytes == 1 ? UInt8 : bytes == 2 ? UInt16 : bytes == 4 ? UInt32 : UInt64;
+  auto type = map.rounded ? TFloat32 : bytes == 1 ? UInt8 : bytes == 2 ? UInt16 : bytes == 4 ? UInt32 : UInt64;
   Result result =
       encodeTensorMap(encoded, type, static_cast<unsigned>(map.rank),
                       static_cast<std::byte *>(map.buffer) + map.start * bytes, sizes.data(), strides.data() + 1,

@@ -173,6 +173,7 @@ static TensorMapArgs tensorMapArgs(const TensorMap &map, DType type, void *buffe
     args.strides[d] = *sizes.get(map.strides[d]);
     args.box[d] = map.box[d];
   }
+  args.rounded = map.rounded != 0;
   return args;
 }
 

@@ -94,6 +94,7 @@ struct TensorMap {
   std::vector<ExprId> sizes; // coordinates from 0 to these are in the buffer
   std::vector<ExprId> strides;
   std::vector<uint32_t> box;
+  uint32_t rounded = 0; // 1: elements are F32, and are copied as the nearest tf32
   bool operator==(const TensorMap &) const = default;
 };
 inline constexpr size_t maxTensorMapRank = 5;

@@ -120,6 +120,10 @@ Status StepChecker::checkTensorMap(int64_t step, const Launch &launch, const Ten
   if (rank == 0 || rank > maxTensorMapRank || map.strides.size() != rank || map.box.size() != rank)
     return broken("step {} has a tensor map of {} sizes, {} strides and a box of {}", step, rank, map.strides.size(),
                   map.box.size());
+  const Value &buffer = value(launch.buffers[map.buffer]);
+  if (map.rounded > 1 || (map.rounded && buffer.dtype != DType::F32))
+    return broken("step {} has a tensor map with rounding {} of '{}', which is {}", step, map.rounded, buffer.name,
+                  name(buffer.dtype));
   TILEWRIGHT_TRY(checkKnown(step, {&map.start, 1}));
   TILEWRIGHT_TRY(checkKnown(step, map.sizes));
   return checkKnown(step, map.strides);

@@ -86,7 +86,7 @@ cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const 
                        const uint64_t *strides, const uint32_t *box, const uint32_t *, int, int, int, int) {
   CALLED;
   constexpr uint64_t alignment = 16, bytesOfRow = 128, largestBox = 256;
-  constexpr uint64_t bytesOfType[] = {1, 2, 4, 0, 8};
+  constexpr uint64_t bytesOfType[] = {1, 2, 4, 0, 8, 0, 0, 0, 0, 0, 0, 4}; // the last is tf32
   if (reinterpret_cast<uintptr_t>(address) % alignment || rank < 2 || rank > 5 || bytesOfType[type] == 0 ||
       box[0] * bytesOfType[type] != bytesOfRow)
     return invalidValue;

@@ -45,6 +45,7 @@ struct DeviceCase {
   uint64_t errorWord = 0;
   bool small = false;      // fast enough for an imitated GPU
   bool chainsTf32 = false; // for targets that multiply what is made of products of singles (tile::chainsSingles)
+  bool roundsTf32 = false; // for targets whose copy engine rounds to tf32: others take ties elsewhere, or no tf32
 };
 
 std::vector<DeviceCase> deviceCases();

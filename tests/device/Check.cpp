@@ -54,6 +54,7 @@ static std::vector<runtime::TensorMapArgs> mapsOf(const DeviceCase &c, const nlo
     std::ranges::copy(entry.at("sizes").get<std::vector<int64_t>>(), map.sizes.begin());
     std::ranges::copy(entry.at("strides").get<std::vector<int64_t>>(), map.strides.begin());
     std::ranges::copy(entry.at("box").get<std::vector<uint32_t>>(), map.box.begin());
+    map.rounded = entry.at("rounded");
   }
   return maps;
 }

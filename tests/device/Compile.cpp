@@ -12,7 +12,6 @@
 #include "backend/Dialects.h"
 #include "backend/amdgcn/CompileAmdgcn.h"
 #include "backend/nvptx/CompileNvptx.h"
-#include "tilegen/place/Place.h"
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
@@ -43,11 +42,6 @@ static Expected<TargetCode> compileCase(const DeviceCase &c, const TargetDesc &t
   return code;
 }
 
-/// Are the matrix units there that the case is for?
-static bool canCompile(const DeviceCase &c, const TargetDesc &target) {
-  return !c.chainsTf32 || tile::chainsSingles(tile::placeFacts(target));
-}
-
 /// Kernels whose programs placing has numbered anew are launched as their placed form says.
 static nlohmann::json rowOf(const DeviceCase &c, const KernelFacts &facts, const PlacedLaunch &launch) {
   nlohmann::json row = {{"name", c.name},
@@ -59,7 +53,8 @@ static nlohmann::json rowOf(const DeviceCase &c, const KernelFacts &facts, const
                            {"start", map.start},
                            {"sizes", map.sizes},
                            {"strides", map.strides},
-                           {"box", map.box}});
+                           {"box", map.box},
+                           {"rounded", map.rounded}});
   for (const PlacedWorkspace &workspace : launch.workspaces)
     row["workspaces"].push_back({{"bytes", workspace.bytes}, {"zeroed", workspace.zeroed}});
   if (launch.hasOwnGrid())
@@ -124,7 +119,7 @@ int main(int argc, char **argv) {
   std::filesystem::create_directories(folder);
   nlohmann::json list = nlohmann::json::array();
   for (const DeviceCase &c : deviceCases()) {
-    if (c.name.find(only) == std::string::npos || !canCompile(c, **target))
+    if (c.name.find(only) == std::string::npos || !isFor(c, **target))
       continue;
     PlacedLaunch launch;
     Expected<TargetCode> code = compileCase(c, **target, faults, launch);

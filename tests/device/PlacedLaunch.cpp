@@ -2,10 +2,15 @@
 #include "tests/device/PlacedLaunch.h"
 
 #include "frontend/graph/Sizes.h"
+#include "tilegen/place/Place.h"
 
 using namespace mlir;
 
 namespace tilewright::test {
+
+bool isFor(const DeviceCase &c, const TargetDesc &target) {
+  return (!c.chainsTf32 || tile::chainsSingles(tile::placeFacts(target))) && (!c.roundsTf32 || target.bulkCopies);
+}
 
 PlacedLaunch launchOf(tile::KernelOp kernel, const std::vector<int64_t> &symbols) {
   auto values = [&](AffineMap map) {
@@ -23,6 +28,7 @@ PlacedLaunch launchOf(tile::KernelOp kernel, const std::vector<int64_t> &symbols
     entry.sizes = values(map.getSizes());
     entry.strides = values(map.getStrides());
     entry.box.assign(map.getType().getBox().begin(), map.getType().getBox().end());
+    entry.rounded = map.getRounded();
   }
   for (auto workspace : kernel.getBody().getOps<tile::WorkspaceOp>()) {
     int64_t bytes = workspace.getType().getElementType().getIntOrFloatBitWidth() / 8;

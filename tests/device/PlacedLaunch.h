@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a placed kernel is launched with given sizes: what the plan says in artifacts (backend/plan/PlanSteps.cpp), for
-// tests that have no plan.
+// Which targets a case is for, and how its placed kernel is launched with given sizes: what the plan says in artifacts
+// (backend/plan/PlanSteps.cpp), for tests that have no plan.
 #pragma once
 
+#include "tests/device/Cases.h"
+
+#include "tilegen/TargetDesc.h"
 #include "tilegen/tile/TileOps.h"
 
 #include <array>
@@ -16,6 +19,7 @@ struct PlacedTensorMap {
   size_t buffer = 0; // argument of the kernel
   int64_t start = 0;
   std::vector<int64_t> sizes, strides, box;
+  bool rounded = false;
 };
 
 /// Memory that the kernel takes behind its buffers.
@@ -32,6 +36,9 @@ struct PlacedLaunch {
   /// Has placing changed the number of programs? Blocks may take several, or several a tile.
   bool hasOwnGrid() const { return !maps.empty() || !workspaces.empty(); }
 };
+
+/// Has the target the matrix units and the copy engine that the case is for?
+bool isFor(const DeviceCase &c, const TargetDesc &target);
 
 /// `symbols`: the kernel's scalars.
 PlacedLaunch launchOf(tile::KernelOp kernel, const std::vector<int64_t> &symbols);

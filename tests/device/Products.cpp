@@ -22,7 +22,8 @@ static std::string nameOf(const Product &p) {
                      p.transposedA ? "_at" : "", p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : "",
                      p.runTimeColumns ? "_sized" : "") +
          (p.groups ? fmt::format("_groups{}", p.groups) : "") + (p.parts > 1 ? fmt::format("_parts{}", p.parts) : "") +
-         (p.constantB ? "_constant" : "") + (p.lastColumns ? fmt::format("_last{}", p.lastColumns) : "");
+         (p.constantB ? "_constant" : "") + (p.lastColumns ? fmt::format("_last{}", p.lastColumns) : "") +
+         (p.rounded ? "_tf32" : "");
 }
 
 // A tile's columns are one strip or two; {i} is the strip's number.
@@ -168,10 +169,16 @@ static double toleranceOf(const Product &p) {
     return 0;
   double tolerance = (p.tail == Tail::Bias ? 0 : roundoff(p.type)) +
                      (p.type == DType::F64 ? 0x1p-50 : 0x1p-20) * std::sqrt(double(p.k) + 1);
-  if (elementBytes(p.type) ==
-      2) // matrix units truncate sums instead of rounding them: errors of one sign, which add up
+  if (elementBytes(p.type) == 2 ||
+      p.rounded) // matrix units truncate sums instead of rounding them: errors of one sign, which add up
     tolerance += 0x1p-24 * double(p.k);
   return tolerance;
+}
+
+/// Ten bits behind the first one, to nearest even.
+static double asTf32(double value) {
+  int exponent = 0;
+  return std::ldexp(std::nearbyint(std::ldexp(std::frexp(value, &exponent), 11)), exponent - 11);
 }
 
 DeviceCase product(const Product &p, std::string edge) {
@@ -184,6 +191,9 @@ DeviceCase product(const Product &p, std::string edge) {
                .type = p.type};
   c.grid = {(p.n + p.bn - 1) / p.bn, (p.m + p.bm - 1) / p.bm, 1};
   c.kernel = kernelText(p, c.grid[0], c.grid[1]);
+  if (p.rounded)
+    c.kernel = "module attributes {tile.matmul_precision = \"tf32\"} {" + c.kernel + "}";
+  c.roundsTf32 = p.rounded;
   if (p.groups || p.parts > 1)
     c.grid = {c.grid[0] * c.grid[1], 1, 1};
   DType yType = resultTypeOf(p);
@@ -196,7 +206,9 @@ DeviceCase product(const Product &p, std::string edge) {
   c.expected = [p, residual, specs = c.buffers](int64_t index) {
     int64_t i = index / p.n, j = index % p.n;
     double total = 0;
-    auto read = [](double value, bool isUnsigned) { return isUnsigned && value < 0 ? value + 256 : value; };
+    auto read = [&](double value, bool isUnsigned) {
+      return p.rounded ? asTf32(value) : isUnsigned && value < 0 ? value + 256 : value;
+    };
     for (int64_t k = 0; k < p.k; ++k)
       total += read(inputValue(specs[0], 0, p.transposedA ? k * p.m + i : i * p.k + k), p.unsignedA) *
                read(inputValue(specs[1], 1, p.transposedB ? j * p.k + k : k * p.n + j), p.unsignedB);
@@ -375,6 +387,25 @@ static void addSingleRoleCases(std::vector<DeviceCase> &cases) {
   cases.push_back(product(sized, "multiple of 4"));
 }
 
+/// Singles that the copy engine rounds, in the tiles of halves: as many steps as slots and more, two groups, strips,
+/// sums that programs share, right sides that are constant.
+static void addRoundedCases(std::vector<DeviceCase> &cases) {
+  auto roles = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t bn, int64_t warps, int64_t stages,
+                   int64_t groups, int64_t parts, Tail tail) {
+    Product p{DType::F32, m, n, k, bm, bn, 32, warps, stages, /*transposedA=*/false, /*transposedB=*/true};
+    p.groups = groups, p.parts = parts, p.tail = tail, p.rounded = true;
+    p.constantB = tail == Tail::Gelu, p.lastColumns = bn == 192 ? 64 : 0;
+    cases.push_back(product(p, "multiple of 4"));
+  };
+  roles(64, 64, 64, 64, 64, 4, 2, 1, 1, Tail::Bias);
+  roles(68, 132, 292, 64, 64, 4, 3, 2, 1, Tail::Residual);
+  roles(132, 140, 180, 128, 128, 4, 3, 2, 1, Tail::Gelu);
+  roles(72, 236, 136, 64, 192, 4, 3, 1, 1, Tail::Residual);
+  roles(72, 140, 640, 64, 64, 4, 4, 1, 5, Tail::Bias);
+  roles(1000, 1540, 512, 128, 256, 8, 4, 1, 1, Tail::Bias);
+  roles(2056, 2052, 192, 128, 128, 4, 5, 2, 1, Tail::Gelu);
+}
+
 /// Right sides that are copied before the wait for other kernels: fewer steps than slots, more, several programs a
 /// block, blocks without one, sums that programs share.
 static void addConstantCases(std::vector<DeviceCase> &cases) {
@@ -427,6 +458,7 @@ void addProductCases(std::vector<DeviceCase> &cases) {
   addResidualCases(cases);
   addRoleCases(cases);
   addSingleRoleCases(cases);
+  addRoundedCases(cases);
   addConstantCases(cases);
   addStripCases(cases);
   addStreamedCases(cases);

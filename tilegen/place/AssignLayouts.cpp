@@ -197,7 +197,15 @@ static bool isPrecise(const Fragments &row, DotOp dot) {
   return matrixTypeOf(dot) != tilewright::MatrixType::TF32 || row.products == (inParts ? 3 : 1);
 }
 
-/// Instructions that compute the transpose are for roles alone, whose loop rewrites their operands.
+/// Whether roles can feed this instruction with what the product reads: of one that takes rounded singles, the right
+/// side must run along k in memory too.
+static bool isFedByRoles(const Fragments &row, DotOp dot, const PlaceFacts &facts) {
+  if (!facts.copiesBulk || !row.needsRounding())
+    return facts.copiesBulk;
+  LoadOp right = plainLoad(dot.getRhs());
+  return right && isContiguous(Access::of(right), cast<RankedTensorType>(right.getType()).getRank() - 2);
+}
+
 static const Fragments *chooseFragments(DotOp dot, const PlaceFacts &facts, unsigned warps) {
   auto acc = cast<RankedTensorType>(dot.getType()), lhs = cast<RankedTensorType>(dot.getLhs().getType());
   int64_t rank = acc.getRank(), m = acc.getDimSize(rank - 2), n = acc.getDimSize(rank - 1),
@@ -205,8 +213,8 @@ static const Fragments *chooseFragments(DotOp dot, const PlaceFacts &facts, unsi
   std::optional<tilewright::MatrixType> type = matrixTypeOf(dot);
   for (auto [elements, name] : facts.fragments) {
     const Fragments *row = findFragments(name);
-    bool isForLoop = facts.copiesBulk || !row->transposed;
-    if (elements == type && isPrecise(*row, dot) && isForLoop && m >= row->m && n >= row->n && k >= row->k &&
+    bool isFed = !row->isForRoles() || isFedByRoles(*row, dot, facts);
+    if (elements == type && isPrecise(*row, dot) && isFed && m >= row->m && n >= row->n && k >= row->k &&
         warps >= row->warps())
       return row;
   }
@@ -443,7 +451,7 @@ static bool needsRoles(KernelOp kernel) {
   return kernel
       .walk([](DotOp dot) {
         const Fragments *fragments = fragmentsOf(dot);
-        return fragments && fragments->transposed ? WalkResult::interrupt() : WalkResult::advance();
+        return fragments && fragments->isForRoles() ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -463,7 +471,7 @@ LogicalResult tilewright::tile::assignLayouts(KernelOp kernel, const PlaceFacts 
     return failure();
   if (!needsRoles(kernel) || planRoles(kernel, why))
     return success();
-  kernel.emitRemark() << "its singles are split by the warps that multiply because " << why;
+  kernel.emitRemark() << "its singles are split or rounded by the warps that multiply because " << why;
   here.copiesBulk = false;
   return layOut(kernel, here);
 }

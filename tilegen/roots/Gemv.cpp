@@ -22,12 +22,15 @@ namespace {
 
 class GemvEmitter {
 public:
-  explicit GemvEmitter(TileEmitter &emitter)
+  GemvEmitter(TileEmitter &emitter, tile::ScheduleAttr schedule)
       : emitter(emitter), space(emitter.getSpace()), builder(emitter.getBuilder()), operands(emitter),
         dims(llvm::to_vector(llvm::seq<unsigned>(0, space.loops().size()))),
         reduced(space.loopsOfKind(LoopKind::Reduction)),
         shape(llvm::map_to_vector(dims, [&](unsigned loop) { return emitter.tileOf(loop); })),
-        element(cast<RankedTensorType>(operands.getContract().getType()).getElementType()) {}
+        element(cast<RankedTensorType>(operands.getContract().getType()).getElementType()) {
+    if (schedule.getPack())
+      operands.readPanels(schedule.getPack());
+  }
 
   LogicalResult emit();
 
@@ -120,6 +123,8 @@ LogicalResult GemvEmitter::emit() {
   return operands.storeOutputs(sums, dims);
 }
 
-LogicalResult emitGemv(TileEmitter &emitter, tile::ScheduleAttr) { return GemvEmitter(emitter).emit(); }
+LogicalResult emitGemv(TileEmitter &emitter, tile::ScheduleAttr schedule) {
+  return GemvEmitter(emitter, schedule).emit();
+}
 
 } // namespace tilewright::tilegen

@@ -4,6 +4,7 @@
 #include "tilegen/schedule/FewRows.h"
 #include "tilegen/schedule/Schedules.h"
 #include "tilegen/schedule/SharedSums.h"
+#include "tilegen/tile/MatmulPrecision.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -91,12 +92,20 @@ static bool hasWarpgroups(const KernelSpace &space, const TargetDesc &target) {
   });
 }
 
+/// Are singles rounded by the copy engine, for one product of tf32, so that they multiply as halves do? Both sides must
+/// run along the sum; a constant can be stored so.
+static bool areRounded(const KernelSpace &space) {
+  bool isPacked = isPackable(space) && !isComputedFromConstants(space);
+  return elementOf(space).isF32() && matmulPrecisionOf(space.loopOps[0]) == MatmulPrecision::Tf32 &&
+         contractionsOf(space) == 1 && (space.columnsRunAlongReduction() || isPacked);
+}
+
 /// Several contractions of singles have none: what splits singles takes one sum (tilegen/place/roles/RolePlan.cpp).
 static ArrayRef<RoleTile> roleTilesOf(const KernelSpace &space) {
   bool areSingles = elementOf(space).isF32();
   if (contractionsOf(space) > 1)
     return areSingles || contractionsOf(space) > 2 ? ArrayRef<RoleTile>() : ArrayRef(pairedRoleTiles);
-  return areSingles ? ArrayRef(singleRoleTiles) : ArrayRef(roleTiles);
+  return areSingles && !areRounded(space) ? ArrayRef(singleRoleTiles) : ArrayRef(roleTiles);
 }
 
 /// A pair's two right sides have no registers to pass through beside its sums.
@@ -119,11 +128,12 @@ static tile::ScheduleAttr makeRoles(const KernelSpace &space, const RoleTile &ro
                                     const TargetDesc &target) {
   int64_t groups = blocksOf(space, row.tile) > target.units ? row.groups : 1,
           stageBytes = (row.tile.rows + row.tile.columns) * bytesOfWarpgroups,
-          beside = elementOf(space).isF32() ? roomsOfSingles * row.tile.rows * bytesOfWarpgroups
-                                            : bytesOfResults(space, row, target),
+          beside = elementOf(space).isF32() && !areRounded(space) ? roomsOfSingles * row.tile.rows * bytesOfWarpgroups
+                                                                  : bytesOfResults(space, row, target),
           room = (target.sharedBytes - bytesOfRings - beside) / stageBytes,
           stages = std::clamp<int64_t>(room, 1, std::min(mostStages, std::max<int64_t>(steps, 2)));
-  return makeMatmul(space, row.tile, step, stages, groups, rowsOfOrder);
+  tile::ScheduleAttr schedule = makeMatmul(space, row.tile, step, stages, groups, rowsOfOrder);
+  return areRounded(space) && !space.columnsRunAlongReduction() ? schedule.withPack(1) : schedule;
 }
 
 /// Products in blocks whose copies are started by warps of their own: the tile whose blocks are estimated to be done

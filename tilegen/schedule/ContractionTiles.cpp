@@ -49,18 +49,13 @@ tile::ScheduleAttr makeMatmul(const KernelSpace &space, const MatmulTile &chosen
 }
 
 tile::ScheduleAttr withParts(const KernelSpace &space, tile::ScheduleAttr schedule, int64_t parts, int64_t tiles) {
-  return tile::ScheduleAttr::ofBlock(schedule.getContext(), schedule.getRoot(), schedule.getTile(),
-                                     schedule.getReduce(), schedule.getWarps(), schedule.getStages(),
-                                     schedule.getGroups(), schedule.getOrder(), parts,
-                                     parts == 1 || areSizesKnown(space) ? 0 : tiles);
+  return schedule.withParts(parts, parts == 1 || areSizesKnown(space) ? 0 : tiles);
 }
 
 tile::ScheduleAttr withColumns(tile::ScheduleAttr schedule, int64_t columns) {
   SmallVector<int64_t> tile(schedule.getTile());
   tile.back() = columns;
-  return tile::ScheduleAttr::ofBlock(schedule.getContext(), schedule.getRoot(), tile, schedule.getReduce(),
-                                     schedule.getWarps(), schedule.getStages(), schedule.getGroups(),
-                                     schedule.getOrder(), schedule.getParts(), schedule.getMostTiles());
+  return schedule.withTile(tile);
 }
 
 bool multipliesTf32(const KernelSpace &space, const TargetDesc &target) {

@@ -37,9 +37,7 @@ static AffineExpr findUnknownSize(const KernelSpace &space) {
 }
 
 static tile::ScheduleAttr withoutMostTiles(tile::ScheduleAttr schedule) {
-  return tile::ScheduleAttr::ofBlock(schedule.getContext(), schedule.getRoot(), schedule.getTile(),
-                                     schedule.getReduce(), schedule.getWarps(), schedule.getStages(),
-                                     schedule.getGroups(), schedule.getOrder(), schedule.getParts());
+  return schedule.withParts(schedule.getParts(), /*mostTiles=*/0);
 }
 
 /// Is `wide`, which was chosen for larger sizes, as good as `own` for what is assumed? Then a kernel is saved.
@@ -66,6 +64,18 @@ static SizeVariants variantsOfComputed(const KernelSpace &space, AffineExpr size
     result.variants.push_back({bound, root.forVectors(assuming, target)});
   }
   return result;
+}
+
+/// A constant that some variant reads in panels is stored so for all of them, rather than twice.
+static void storeAlike(SizeVariants &all) {
+  int64_t pack = all.schedule.getPack();
+  for (const SizeVariant &variant : all.variants)
+    pack = std::max(pack, variant.schedule.getPack());
+  if (pack == 0)
+    return;
+  all.schedule = all.schedule.withPack(pack);
+  for (SizeVariant &variant : all.variants)
+    variant.schedule = variant.schedule.withPack(pack);
 }
 
 std::optional<SizeVariants> chooseVariants(const KernelSpace &space, const TargetDesc &target) {
@@ -97,6 +107,7 @@ std::optional<SizeVariants> chooseVariants(const KernelSpace &space, const Targe
     result.variants.insert(result.variants.begin(), {bound, own});
     wider = own;
   }
+  storeAlike(result);
   return result;
 }
 

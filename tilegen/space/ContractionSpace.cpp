@@ -236,6 +236,10 @@ bool KernelSpace::rowsRunAlongReduction() const {
   return areContiguous(*this, loopsOfKind(LoopKind::Reduction).back(), loopsOfKind(LoopKind::Row).back());
 }
 
+bool KernelSpace::columnsRunAlongReduction() const {
+  return areContiguous(*this, loopsOfKind(LoopKind::Reduction).back(), loopsOfKind(LoopKind::Column).back());
+}
+
 FailureOr<KernelSpace> analyzeContraction(graph::KernelOp kernel, std::optional<graph::RootKind> as) {
   SmallVector<graph::ContractOp> contracts;
   kernel.walk([&](graph::ContractOp op) { contracts.push_back(op); });

@@ -65,6 +65,8 @@ struct KernelSpace {
   bool columnsAreContiguous() const;
   /// The same of neighbours along the innermost reduced loop, wherever the left side is read.
   bool rowsRunAlongReduction() const;
+  /// The same, wherever the right side is read.
+  bool columnsRunAlongReduction() const;
 };
 
 /// The loops of a kernel, with what its module says of symbols.

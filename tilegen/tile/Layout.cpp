@@ -30,8 +30,9 @@ using llvm::StringRef;
 // an element is a word, where a pair of halves would be. wgmma reads from shared memory only what runs along k, as a
 // product's left side mostly does in memory and its right side does not. So it computes the transpose, with the right
 // side in registers. Which of the product's columns is which of its 64 rows is free: here so that lanes that read the
-// right side together find it in different banks, and store neighbours together. Which k an instruction sums is free as
-// well: where a product's result is the next one's left side, it is permuted (`chained`).
+// right side together find it in different banks, and store neighbours together. Where the right side runs along k as
+// well, and one product of tf32 is enough, nothing needs registers (`tf32.rounded`). Which k an instruction sums is
+// free as well: where a product's result is the next one's left side, it is permuted (`chained`).
 //
 // mfma: AMD, "Matrix Instruction Calculator" (v_mfma_f32_32x32x8_f16, v_mfma_f32_16x16x16_f16). Two differences from
 // what is written there:
@@ -71,6 +72,16 @@ static constexpr Fragments fragmentTable[] = {
      4,
      3,
      /*transposed=*/true},
+    {"wgmma.m64n64k8x4.tf32.rounded",
+     64,
+     64,
+     32,
+     4,
+     Feed::Shared,
+     {"m3 k2 k3 k4", "k2 k3 k4 n3 n4 n5", "n0 m3 n3 n4 n5"},
+     {"k0 k1 m0 m1 m2", "k0 k1 n0 n1 n2", "n1 n2 m0 m1 m2"},
+     {"m4 m5", "0 0", "m4 m5"},
+     4},
     {"wgmma.m64n64k8x4.tf32",
      64,
      64,

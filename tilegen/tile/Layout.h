@@ -112,8 +112,13 @@ struct Fragments {
   /// Must shared memory run along k? Instructions know no other order of what they read there by themselves, but for
   /// halves.
   bool readsAlongK(Operand operand) const {
-    return feed == Feed::RegistersAlongK || bytes == 1 || (transposed && operand == Operand::A);
+    return feed == Feed::RegistersAlongK || bytes == 1 || needsRounding() || (transposed && operand == Operand::A);
   }
+  /// Does the instruction take singles from shared memory as if they were tf32, without the bits below? Then the copy
+  /// engine must have rounded both sides (TensorMapOp). The right sides of others are rounded in registers.
+  bool needsRounding() const { return readsShared() && bytes == 4 && !transposed; }
+  /// Can only the loop of a role feed it, which rewrites its operands or has the engine round them?
+  bool isForRoles() const { return transposed || needsRounding(); }
   /// May this operand be in registers?
   bool mayHold(Operand operand) const { return operand == (transposed ? Operand::B : Operand::A); }
   /// Lanes of a warp.

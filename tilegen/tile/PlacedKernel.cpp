@@ -85,6 +85,21 @@ static LogicalResult verifyScratch(BulkStoreOp store, KernelOp kernel) {
   return success();
 }
 
+/// Singles that an instruction takes as they are come from the copy engine, which rounds them.
+static LogicalResult verifyRounding(DotOp dot, SharedReadOp operand) {
+  const Fragments *fragments = fragmentsOf(dot);
+  if (!fragments || !fragments->needsRounding())
+    return success();
+  for (Operation *user : operand.getShared().getUsers()) {
+    auto copy = dyn_cast<BulkCopyOp>(user);
+    auto map = copy ? copy.getMap().getDefiningOp<TensorMapOp>() : TensorMapOp();
+    if (!(map && map.getRounded()) && !isa<SharedReadOp>(user))
+      return dot.emitOpError() << "expected operands that the copy engine has rounded because " << fragments->name
+                               << " reads no more bits, got one that " << user->getName() << " writes";
+  }
+  return success();
+}
+
 /// The accumulators are the fragments of the instruction, and operands are read as these say.
 static LogicalResult verifyDot(DotOp dot) {
   auto acc = cast<RankedTensorType>(dot.getType());
@@ -116,6 +131,8 @@ static LogicalResult verifyDot(DotOp dot) {
       return dot.emitOpError() << "expected operands from tile.shared_read because the kernel is placed; only the left "
                                   "side of a matrix instruction may be in registers, or the right side of one that "
                                   "computes the transpose";
+    if (auto read = operand.getDefiningOp<SharedReadOp>(); read && failed(verifyRounding(dot, read)))
+      return failure();
     auto type = cast<RankedTensorType>(operand.getType());
     if (failed(verifyLayout(isLhs ? "left side" : "right side", type,
                             operandLayout(dot, isLhs ? Operand::A : Operand::B, type))))

@@ -35,6 +35,8 @@ LogicalResult TensorMapOp::verify() {
   if (type.getElement() != getBuffer().getType().getElementType())
     return emitOpError() << "expected elements of type " << getBuffer().getType().getElementType()
                          << " because nothing is converted on the way, got " << type.getElement();
+  if (getRounded() && !type.getElement().isF32())
+    return emitOpError() << "expected elements of f32 because they are rounded to tf32, got " << type.getElement();
   if (getStrides().getResult(0) != getAffineConstantExpr(1, getContext()))
     return emitOpError() << "expected a first stride of 1 because rows are copied whole, got " << getStridesAttr();
   return success();

@@ -46,13 +46,15 @@ def TensorMapOp : Tile_Op<"tensor_map", [Pure]> {
     * `start`: the buffer's element that has the coordinates 0.
     * `sizes`: coordinates from 0 to these are valid, others are copied as zeros; fastest dimension first.
     * `strides`: elements from one coordinate to the next, in the same order; the first is 1.
+    * `rounded`: elements are f32, and are rounded to tf32 as they are copied, to the nearest, ties to even.
     * `result`: the tensor, and the box that one copy moves.
   }];
-  let arguments = (ins BufferType:$buffer, AffineMapAttr:$start, AffineMapAttr:$sizes, AffineMapAttr:$strides);
+  let arguments = (ins BufferType:$buffer, AffineMapAttr:$start, AffineMapAttr:$sizes, AffineMapAttr:$strides,
+                       UnitAttr:$rounded);
   let results = (outs TensorMapType:$result);
   let assemblyFormat = [{
     $buffer `start` custom<BareMap>($start) `sizes` custom<BareMap>($sizes) `strides` custom<BareMap>($strides)
-    attr-dict `:` type($buffer) `->` type($result)
+    (`rounded` $rounded^)? attr-dict `:` type($buffer) `->` type($result)
   }];
   let hasVerifier = 1;
 }

@@ -94,8 +94,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (warps <= 0 || stages <= 0 || pack < 0)
     return emitError() << "expected positive warps and stages and a pack that is not negative, got " << warps << ", "
                        << stages << " and " << pack;
-  if (pack > 0 && root != graph::RootKind::Matmul)
-    return emitError() << "expected no pack because only a matmul reads panels, got " << pack;
+  if (pack > 0 && root != graph::RootKind::Matmul && root != graph::RootKind::Gemv)
+    return emitError() << "expected no pack because only a contraction reads panels, got " << pack;
   int64_t mostGroups = root == graph::RootKind::Matmul ? 2 : root == graph::RootKind::Attention ? 1 : 0;
   if (groups < 0 || groups > mostGroups || order <= 0)
     return emitError() << "expected at most two groups of warps of a matmul, one of an attention, none of others, and "

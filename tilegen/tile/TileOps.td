@@ -96,7 +96,8 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     * `stages`: buffers of the block's software pipeline.
     * `registers`: rows and columns that one thread computes at a time. A third number is a depth: sums return to memory
       after each step of a reduced loop that is at most so long, and all columns take that step before the next one.
-    * `pack`: the constant operand of a contraction is stored in panels this wide; 0 as it is.
+    * `pack`: the constant operand of a contraction is stored in panels this wide; 0 as it is. In panels of one
+      column it runs along the sum.
     * `groups`: 0 if all warps of a block do the same; else the block's copies are started by warps of their own,
       `warps` multiply, and with 2 (a matmul's) there is a second group of as many, which multiplies while the first
       one stores. Placing does without where the target cannot copy the operands so.
@@ -135,6 +136,19 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                                 int64_t stages = 1, int64_t groups = 0, int64_t order = 1, int64_t parts = 1,
                                 int64_t mostTiles = 0) {
       return get(context, root, tile, reduce, warps, stages, {}, 0, groups, order, parts, mostTiles, false, false);
+    }
+    /// The same, but for one of its parameters.
+    ScheduleAttr withTile(::llvm::ArrayRef<int64_t> tile) const {
+      return get(getContext(), getRoot(), tile, getReduce(), getWarps(), getStages(), getRegisters(), getPack(),
+                 getGroups(), getOrder(), getParts(), getMostTiles(), getInPlace(), getMatrix());
+    }
+    ScheduleAttr withPack(int64_t pack) const {
+      return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), getStages(), getRegisters(), pack,
+                 getGroups(), getOrder(), getParts(), getMostTiles(), getInPlace(), getMatrix());
+    }
+    ScheduleAttr withParts(int64_t parts, int64_t mostTiles) const {
+      return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), getStages(), getRegisters(), getPack(),
+                 getGroups(), getOrder(), parts, mostTiles, getInPlace(), getMatrix());
     }
     /// For a program that is one thread with vector registers.
     static ScheduleAttr ofVector(::mlir::MLIRContext *context, ::tilewright::graph::RootKind root,

@@ -2,7 +2,6 @@
 // The small cases of device conformance on imitated GPUs, and faults built in on purpose.
 #include "tests/backend/gpu/SimtMachine.h"
 #include "tests/device/CaseRun.h"
-#include "tilegen/place/Place.h"
 
 #include <gtest/gtest.h>
 
@@ -71,8 +70,7 @@ TEST_P(Conformance, SmallCases) {
   int ran = 0, productsOfBytes = 0;
   for (const DeviceCase &c : deviceCases())
     if (c.family == family && c.small && (c.type != DType::BF16 || __builtin_cpu_supports("avx512bf16")) &&
-        !isLeftOut(c, productsOfBytes) && (!hasRoles(c) || targetOf(target).bulkCopies) &&
-        (!c.chainsTf32 || tile::chainsSingles(tile::placeFacts(targetOf(target)))) &&
+        !isLeftOut(c, productsOfBytes) && (!hasRoles(c) || targetOf(target).bulkCopies) && isFor(c, targetOf(target)) &&
         (target != withoutBulkStores || c.name.find("_groups") != std::string::npos)) {
       ++ran;
       EXPECT_EQ(runCase(c, target), "") << c.name;

@@ -34,7 +34,8 @@ module attributes {{tile.matmul_precision = "{precision}"}} {{
   }}
 }})";
 
-/// Who splits singles: each warp its fragments, or a role's groups of warps, whose instructions read shared memory.
+/// Who splits singles, or rounds them: each warp its fragments, or a role's groups of warps, whose instructions read
+/// shared memory; there the copy engine rounds them where both sides run along k.
 enum class Form { Warps, Roles };
 
 struct Matrices {
@@ -119,24 +120,26 @@ TEST_P(MatmulPrecisionTest, ErrorsOfOneSignStaySmall) {
 TEST_P(MatmulPrecisionTest, InfinitiesAreNaNBehindThreeProducts) {
   auto matrices = std::make_unique<Matrices>();
   matrices->a[0] = std::numeric_limits<float>::infinity();
-  for (auto [precision, isNaN] : {std::pair("ieee", false), {"tf32", false}, {"tf32x3", true}}) {
-    matrices->multiply(precision, GetParam(), false);
-    EXPECT_EQ(std::isnan(matrices->y[0]), isNaN) << precision;
-    EXPECT_EQ(std::isinf(matrices->y[0]), !isNaN) << precision;
-    EXPECT_TRUE(std::isfinite(matrices->y[columns])) << precision; // the next row
-  }
+  for (bool transposed : {false, true})
+    for (auto [precision, isNaN] : {std::pair("ieee", false), {"tf32", false}, {"tf32x3", true}}) {
+      matrices->multiply(precision, GetParam(), transposed);
+      EXPECT_EQ(std::isnan(matrices->y[0]), isNaN) << precision;
+      EXPECT_EQ(std::isinf(matrices->y[0]), !isNaN) << precision;
+      EXPECT_TRUE(std::isfinite(matrices->y[columns])) << precision; // the next row
+    }
 }
 
 /// Of either side, whatever its bits are.
 TEST_P(MatmulPrecisionTest, NaNsStay) {
   for (uint32_t bits : {0x7fc00000u, 0x7fffffffu, 0xffffffffu, 0x7f800001u})
-    for (bool isLeft : {true, false})
-      for (std::string_view precision : {"tf32x3", "tf32"}) {
-        auto matrices = std::make_unique<Matrices>();
-        (isLeft ? matrices->a : matrices->b)[0] = std::bit_cast<float>(bits);
-        matrices->multiply(precision, GetParam(), false);
-        EXPECT_TRUE(std::isnan(matrices->y[0])) << std::hex << bits << (isLeft ? " left, " : " right, ") << precision;
-      }
+    for (bool transposed : {false, true})
+      for (bool isLeft : {true, false})
+        for (std::string_view precision : {"tf32x3", "tf32"}) {
+          auto matrices = std::make_unique<Matrices>();
+          (isLeft ? matrices->a : matrices->b)[0] = std::bit_cast<float>(bits);
+          matrices->multiply(precision, GetParam(), transposed);
+          EXPECT_TRUE(std::isnan(matrices->y[0])) << std::hex << bits << (isLeft ? " left, " : " right, ") << precision;
+        }
 }
 
 } // namespace

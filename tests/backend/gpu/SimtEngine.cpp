@@ -78,11 +78,22 @@ int64_t bytesOf(const SimtTensorMap &map) {
   return bytes;
 }
 
+/// CUDA Driver API, "CUtensorMapDataType", TFLOAT32: to nearest even, as seen on an H100; a NaN stays one.
+void roundToTf32(std::byte *single) {
+  uint32_t bits;
+  std::memcpy(&bits, single, sizeof bits);
+  bool isNaN = (bits & 0x7fffffff) > 0x7f800000;
+  bits = isNaN ? 0x7fffffff : (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
+  std::memcpy(single, &bits, sizeof bits);
+}
+
 void finish(EngineBarrier &barrier) {
   for (const PendingBox &box : barrier.boxes) {
     uint32_t bytes = box.map->elementBytes;
     forEachElement(box, [&](std::byte *to, const std::byte *from) {
       from ? std::memcpy(to, from, bytes) : std::memset(to, 0, bytes);
+      if (box.map->rounded)
+        roundToTf32(to);
       std::memcpy(block->asSeen(to), to, bytes);
     });
     barrier.missingBytes -= bytesOf(*box.map);

@@ -17,7 +17,7 @@ namespace tilewright::test {
 struct SimtTensorMap {
   const std::byte *start;
   uint32_t elementBytes, rank;
-  bool isConstant;
+  bool isConstant, rounded;
   std::array<int64_t, 5> sizes, strides, box; // strides in elements
 };
 

@@ -196,6 +196,7 @@ std::vector<SimtTensorMap> SimtProgram::mapsOf(tile::KernelOp kernel, const std:
     map.start = reinterpret_cast<const std::byte *>(arguments[placed.buffer]) + placed.start * bytes;
     map.elementBytes = bytes;
     map.isConstant = tile::isConstant(kernel.getBody().getArgument(placed.buffer));
+    map.rounded = placed.rounded;
     map.rank = placed.sizes.size();
     llvm::copy(placed.sizes, map.sizes.begin());
     llvm::copy(placed.strides, map.strides.begin());

@@ -219,24 +219,36 @@ void multiplyHeld(int32_t n, int32_t isBrain, float *sums, const uint16_t *held,
 }
 /// "... for wgmma.mma_async.m64nNk8". What tf32 has no bits for is not read, and four products and the sum so far are
 /// added exactly, then truncated, as by mma.sync.
+void addSingles(int32_t n, float *sums, const SharedOperand &rhs, llvm::function_ref<float(unsigned, unsigned)> left) {
+  unsigned lane = block->lane(), warp = block->current / block->lanes % 4;
+  for (int i = 0; i < n / 2; ++i) {
+    unsigned row = warp * 16 + lane / 4 + (i % 4 >= 2 ? 8 : 0), column = i / 4 * 8 + lane % 4 * 2 + i % 2;
+    for (unsigned half : {0, 4}) {
+      double exact = sums[i];
+      for (unsigned k = half; k < half + 4; ++k)
+        exact += double(asTf32(left(row, k))) * asTf32(rhs.singleAt(column, k));
+      sums[i] = truncated(exact);
+    }
+  }
+}
+void multiplySharedSingles(int32_t n, int32_t, float *sums, const std::byte *a, uint32_t aPanels, uint32_t aAlongK,
+                           const std::byte *b, uint32_t bPanels, uint32_t bAlongK) {
+  SharedOperand lhs{a, aPanels, aAlongK}, rhs{b, bPanels, bAlongK};
+  noteReads(lhs, 64), noteReads(rhs, n);
+  if (aAlongK && bAlongK) // the instruction would read something else
+    addSingles(n, sums, rhs, [&](unsigned row, unsigned k) { return lhs.singleAt(row, k); });
+}
 void multiplyHeldSingles(int32_t n, int32_t, float *sums, const float *held, const std::byte *b, uint32_t bPanels,
                          uint32_t bAlongK) {
   SharedOperand rhs{b, bPanels, bAlongK};
   noteReads(rhs, n);
   block->self().given[0] = held;
   block->meetWarp();
-  unsigned lane = block->lane(), warp = block->current / block->lanes % 4;
-  for (int i = 0; bAlongK && i < n / 2; ++i) { // the instruction would read something else
-    unsigned row = warp * 16 + lane / 4 + (i % 4 >= 2 ? 8 : 0), column = i / 4 * 8 + lane % 4 * 2 + i % 2;
-    for (unsigned half : {0, 4}) {
-      double exact = sums[i];
-      for (unsigned k = half; k < half + 4; ++k) {
-        auto *elements = static_cast<const float *>(block->inWarp(row % 8 * 4 + k % 4).given[0]);
-        exact += double(asTf32(elements[(row % 16 >= 8 ? 1 : 0) + (k >= 4 ? 2 : 0)])) * asTf32(rhs.singleAt(column, k));
-      }
-      sums[i] = truncated(exact);
-    }
-  }
+  if (bAlongK) // the instruction would read something else
+    addSingles(n, sums, rhs, [&](unsigned row, unsigned k) {
+      auto *elements = static_cast<const float *>(block->inWarp(row % 8 * 4 + k % 4).given[0]);
+      return elements[(row % 16 >= 8 ? 1 : 0) + (k >= 4 ? 2 : 0)];
+    });
   block->meetWarp();
 }
 void commitProducts() { block->self().products.emplace_back(); }
@@ -254,5 +266,6 @@ void tilewright::test::setProductVerbs(const void **verbs) {
   set(Multiply, multiply), set(MultiplyBytes, multiplyBytes), set(MultiplySharedBytes, multiplySharedBytes);
   set(RoundToTf32, roundToTf32), set(MultiplyTf32, multiplyTf32);
   set(MultiplyShared, multiplyShared), set(MultiplyHeld, multiplyHeld), set(MultiplyHeldSingles, multiplyHeldSingles);
+  set(MultiplySharedSingles, multiplySharedSingles);
   set(CommitProducts, commitProducts), set(WaitProducts, waitProducts);
 }

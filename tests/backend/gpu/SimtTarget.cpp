@@ -122,7 +122,7 @@ SmallVector<Value> SimtTarget::multiplyShared(Builder &b, Type element, const Sh
     arguments.push_back(wordConstant(b, matrix->panels));
     arguments.push_back(wordConstant(b, matrix->alongK));
   }
-  call(b, bytes ? MultiplySharedBytes : MultiplyShared, {}, arguments);
+  call(b, bytes ? MultiplySharedBytes : element.isF32() ? MultiplySharedSingles : MultiplyShared, {}, arguments);
   Value vector = LLVM::LoadOp::create(b, accType, sums);
   SmallVector<Value> results;
   for (int64_t i = 0; i < accType.getNumElements(); ++i)

@@ -10,8 +10,8 @@ namespace tilewright::test {
 /// Positions in the table `simt_verbs`.
 // clang-format off
 enum Verb { ThreadId, BlockId, Shuffle, Barrier, Copy, CommitCopies, WaitCopies, ReadMatrices, Multiply, MultiplyShared,
-            CommitProducts, WaitProducts, PublishShared, MultiplyBytes, MultiplySharedBytes, MultiplyHeld,
-            MultiplyHeldSingles, RoundToTf32, MultiplyTf32, Fence, CountUpTo, AwaitKernels, Exp2, Log2,
+            CommitProducts, WaitProducts, PublishShared, MultiplyBytes, MultiplySharedBytes, MultiplySharedSingles,
+            MultiplyHeld, MultiplyHeldSingles, RoundToTf32, MultiplyTf32, Fence, CountUpTo, AwaitKernels, Exp2, Log2,
             SharedMemory, VerbCount };
 // clang-format on
 

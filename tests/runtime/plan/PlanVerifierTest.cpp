@@ -98,6 +98,19 @@ static const Breakage breakages[] = {
        launchOf(p).tensorMaps.push_back({0, 99, {0}, {0}, {1}});
      },
      "step 1 names expression 99"},
+    {"TensorMapOfUnknownRounding",
+     [](Contents &, Plan &p) {
+       p.kernels[0].tensorMaps = 1;
+       launchOf(p).tensorMaps.push_back({0, 0, {0}, {0}, {1}, 2});
+     },
+     "step 1 has a tensor map with rounding 2 of 't', which is float32"},
+    {"TensorMapThatRoundsIntegers",
+     [](Contents &, Plan &p) {
+       p.kernels[0].tensorMaps = 1;
+       p.values[S::t].dtype = DType::I32;
+       launchOf(p).tensorMaps.push_back({0, 0, {0}, {0}, {1}, 1});
+     },
+     "step 1 has a tensor map with rounding 1 of 't', which is int32"},
     {"BufferOutOfRange", [](Contents &, Plan &p) { launchOf(p).buffers[0] = 99; }, "step 1 names value 99"},
     {"WritesAnInput", [](Contents &, Plan &p) { launchOf(p).buffers[2] = S::x; },
      "step 1 writes 'x', which is an input"},

@@ -80,6 +80,21 @@ protected:
 
 int64_t rowsOf(tile::ScheduleAttr schedule) { return schedule.getTile().drop_back().back(); }
 
+/// Large products by one product of tf32 want their right side along the sum: then all variants read that one.
+TEST_F(SizeVariantsTest, ConstantsAreStoredOnce) {
+  std::string kernel = product("f32");
+  kernel.replace(kernel.find("%y: tensor<3072x768xf32>"), 24, "%y: tensor<3072x768xf32> {graph.constant}");
+  for (auto [precision, pack] : {std::pair("tf32", 1), {"tf32x3", 0}}) {
+    auto all = variantsOf(fmt::format("module attributes {{tile.matmul_precision = \"{}\"}} {{{}}}", precision, kernel),
+                          "sm_90a");
+    ASSERT_TRUE(all && all->variants.size() > 2) << precision;
+    EXPECT_EQ(all->variants.front().schedule.getRoot(), graph::RootKind::Gemv) << precision;
+    EXPECT_EQ(all->schedule.getPack(), pack) << precision;
+    for (const tilegen::SizeVariant &variant : all->variants)
+      EXPECT_EQ(variant.schedule.getPack(), pack) << precision << ", up to " << variant.most;
+  }
+}
+
 TEST_F(SizeVariantsTest, AProductHasSchedulesForFewRowsAndForMany) {
   for (const char *type : {"f16", "f32"}) {
     std::optional<SizeVariants> found = variantsOf(product(type), "sm_90a");

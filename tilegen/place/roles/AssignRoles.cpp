@@ -138,7 +138,7 @@ void RoleBuilder::makeRooms() {
   for (CopiedOperand &copied : plan_.copied) {
     auto type = cast<RankedTensorType>(copied.load.getType());
     rooms.push_back(makeRoom(type, copied.fast, plan_.rings[copied.ring].isOfProgram ? 1 : schedule_.getStages()));
-    maps_.push_back(makeTensorMap(b_, loc_, copied.access, copied.load.getBuffer()));
+    maps_.push_back(makeTensorMap(b_, loc_, copied.access, copied.load.getBuffer(), plan_.roundsSingles));
   }
   for (auto [load, i] : plan_.copyOf)
     rooms_.room[load] = rooms[i];

@@ -154,14 +154,14 @@ std::optional<BulkAccess> bulkAccess(const Access &access, unsigned fast, std::s
   return BulkAnalysis(access, fast, why).run();
 }
 
-TensorMapOp makeTensorMap(OpBuilder &b, Location loc, const BulkAccess &access, Value buffer) {
+TensorMapOp makeTensorMap(OpBuilder &b, Location loc, const BulkAccess &access, Value buffer, bool rounded) {
   auto kernel = cast<KernelOp>(cast<BlockArgument>(buffer).getOwner()->getParentOp());
   auto map = [&](ArrayRef<AffineExpr> results) {
     return AffineMap::get(0, kernel.getNumSymbols(), results, b.getContext());
   };
   Type element = cast<BufferType>(buffer.getType()).getElementType();
   return TensorMapOp::create(b, loc, TensorMapType::get(b.getContext(), element, access.box), buffer, map(access.start),
-                             map(access.sizes), map(access.strides));
+                             map(access.sizes), map(access.strides), rounded);
 }
 
 SmallVector<Value> boxCoordinates(OpBuilder &b, Location loc, const BulkAccess &access, ValueRange offsets,

@@ -28,8 +28,9 @@ struct BulkAccess {
 /// `access` as boxes whose rows run along dimension `fast`. Where that cannot be, `why` says so.
 std::optional<BulkAccess> bulkAccess(const Access &access, unsigned fast, std::string &why);
 
-/// The tensor of an access to `buffer`, copied in its boxes.
-TensorMapOp makeTensorMap(mlir::OpBuilder &b, mlir::Location loc, const BulkAccess &access, mlir::Value buffer);
+/// The tensor of an access to `buffer`, copied in its boxes; `rounded` to tf32 on the way.
+TensorMapOp makeTensorMap(mlir::OpBuilder &b, mlir::Location loc, const BulkAccess &access, mlir::Value buffer,
+                          bool rounded = false);
 /// The coordinates of the access's tile, whose offsets are given.
 llvm::SmallVector<mlir::Value> boxCoordinates(mlir::OpBuilder &b, mlir::Location loc, const BulkAccess &access,
                                               mlir::ValueRange offsets, unsigned symbols);

@@ -107,6 +107,7 @@ bool RolePlanner::findLoop() {
   if (takesTurns && !isEquallyLong(plan.loop))
     return refuse("the length of its loop differs from program to program");
   plan.splitsSingles = fragmentsOf(plan.dots.front())->transposed;
+  plan.roundsSingles = fragmentsOf(plan.dots.front())->needsRounding();
   if (plan.splitsSingles && plan.dots.size() > 1)
     return refuse("several products of singles share its loop");
   if (plan.splitsSingles && sharesRows(plan.dots.front()))

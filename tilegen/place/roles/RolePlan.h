@@ -45,6 +45,7 @@ struct RolePlan {
   llvm::SmallVector<DotOp> dots; // of the loop
   bool carriesSums = false;      // and nothing else
   bool splitsSingles = false;    // for instructions that take tf32 (SingleParts.h)
+  bool roundsSingles = false;    // by the engine, for instructions that read both sides from shared memory
   std::vector<CopiedOperand> copied;
   std::vector<StagedOperand> staged;
   llvm::SmallVector<PlannedRing> rings;

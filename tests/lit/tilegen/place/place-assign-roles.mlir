@@ -263,11 +263,38 @@ tile.kernel @rounded(%a: !tile.buffer<f32, () -> (64, 64)>, %b: !tile.buffer<f32
 
 // -----
 
+// The same where both sides run along k: the copy engine rounds them, and products go on while the next step starts.
+module attributes {tile.matmul_precision = "tf32"} {
+// CHECK-LABEL: tile.kernel @roundedByEngine
+// CHECK-COUNT-2: tile.tensor_map {{.*}} rounded : <f32
+// CHECK: tile.dot {{.*}} {instruction = "wgmma.m64n64k8x4.tf32.rounded"}
+// CHECK-NEXT: tile.dot_wait 1
+tile.kernel @roundedByEngine(%a: !tile.buffer<f32, () -> (64, 64)>, %b: !tile.buffer<f32, () -> (64, 64)>,
+                             %y: !tile.buffer<f32, () -> (64, 64)>)
+    attributes {grid = affine_map<() -> (1, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 64], reduce = [32], warps = 4, stages = 2, groups = 1>} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %k = %c0 to %c64 step %c32 iter_args(%acc = %zero) -> (tensor<64x64xf32>) {
+    %x = tile.load %a[%c0, %k] bounds () -> (64, 64) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (64, 64)> -> tensor<64x32xf32>
+    %w = tile.load %b[%k, %c0] bounds () -> (64, 64) map (d0, d1) -> (d1, d0) : !tile.buffer<f32, () -> (64, 64)> -> tensor<32x64xf32>
+    %d = tile.dot %x, %w, %acc : tensor<64x32xf32>, tensor<32x64xf32>, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %sum, %y[%c0, %c0] bounds () -> (64, 64) map (d0, d1) -> (d0, d1) : tensor<64x64xf32> -> !tile.buffer<f32, () -> (64, 64)>
+  tile.return
+}
+}
+
+// -----
+
 // A left side that runs across k: its operands are split in registers, as fragments.
 // CHECK-LABEL: tile.kernel @across
 // CHECK-NOT: tile.roles
 // CHECK: tile.dot {{.*}} {instruction = "mma.m16n8k8.tf32x3"}
-// expected-remark@+2 {{its singles are split by the warps that multiply because its elements are no neighbours in memory}}
+// expected-remark@+2 {{its singles are split or rounded by the warps that multiply because its elements are no neighbours in memory}}
 // expected-remark@+1 {{its copies are started by the warps that multiply because no instruction of the target reads its operands from shared memory}}
 tile.kernel @across(%a: !tile.buffer<f32, () -> (64, 64)>, %b: !tile.buffer<f32, () -> (64, 64)>,
                     %y: !tile.buffer<f32, () -> (64, 64)>)
@@ -293,7 +320,7 @@ tile.kernel @across(%a: !tile.buffer<f32, () -> (64, 64)>, %b: !tile.buffer<f32,
 // CHECK-LABEL: tile.kernel @oneSlot
 // CHECK-NOT: tile.roles
 // CHECK: tile.dot {{.*}} {instruction = "mma.m16n8k8.tf32x3"}
-// expected-remark@+2 {{its singles are split by the warps that multiply because a slot is free only after the next step has started, so its ring needs two stages}}
+// expected-remark@+2 {{its singles are split or rounded by the warps that multiply because a slot is free only after the next step has started, so its ring needs two stages}}
 // expected-remark@+1 {{its copies are started by the warps that multiply because no instruction of the target reads its operands from shared memory}}
 tile.kernel @oneSlot(%a: !tile.buffer<f32, () -> (64, 64)>, %b: !tile.buffer<f32, () -> (64, 64)>,
                     %y: !tile.buffer<f32, () -> (64, 64)>)

@@ -296,3 +296,24 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 128 :
   %e = tile.dot_wait 0 of %d : tensor<64x64xf32, #c>
   tile.return
 }
+
+// -----
+
+#a = #tile.layout<reg = [256, 4, 8, 16], lane = [1, 2, 32, 64, 128], warp = [512, 1024]>
+#b = #tile.layout<reg = [256, 512, 1024, 8, 16, 32], lane = [64, 128, 1, 2, 4], warp = [0, 0]>
+#c = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
+tile.kernel @k(%x: !tile.buffer<f32, () -> (64, 32)>) attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 128 : i64, shared_bytes = 20480 : i64} {
+  %c0 = arith.constant 0 : index
+  %sa = tile.shared_alloc offset 0 : !tile.shared<tensor<64x32xf32>, fast = 1, slots = 1>
+  %sb = tile.shared_alloc offset 8192 : !tile.shared<tensor<32x64xf32>, fast = 0, slots = 1>
+  %ring = tile.ring_alloc offset 16384 : !tile.ring<slots = 1, releases = 4>
+  %map = tile.tensor_map %x start () -> (0) sizes () -> (32, 64) strides () -> (1, 32) : !tile.buffer<f32, () -> (64, 32)> -> !tile.tensor_map<f32, [32, 64]>
+  tile.bulk_copy %map[%c0, %c0] into %sa[%c0] signals %ring : !tile.tensor_map<f32, [32, 64]> -> !tile.shared<tensor<64x32xf32>, fast = 1, slots = 1>, !tile.ring<slots = 1, releases = 4>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #c>
+  %a = tile.shared_read %sa[%c0] : !tile.shared<tensor<64x32xf32>, fast = 1, slots = 1> -> tensor<64x32xf32, #a>
+  %b = tile.shared_read %sb[%c0] : !tile.shared<tensor<32x64xf32>, fast = 0, slots = 1> -> tensor<32x64xf32, #b>
+  // expected-error@+1 {{expected operands that the copy engine has rounded because wgmma.m64n64k8x4.tf32.rounded reads no more bits, got one that tile.bulk_copy writes}}
+  %d = tile.dot %a, %b, %zero {instruction = "wgmma.m64n64k8x4.tf32.rounded"} : tensor<64x32xf32, #a>, tensor<32x64xf32, #b>, tensor<64x64xf32, #c>
+  %e = tile.dot_wait 0 of %d : tensor<64x64xf32, #c>
+  tile.return
+}

@@ -41,6 +41,15 @@ tile.kernel @k(%x: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_
 // -----
 
 tile.kernel @k(%x: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  // expected-error@+1 {{expected elements of f32 because they are rounded to tf32, got 'f16'}}
+  %m = tile.tensor_map %x start () -> (0) sizes () -> (64, 64) strides () -> (1, 64) rounded
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 64]>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
   // expected-error@+1 {{expected a first stride of 1 because rows are copied whole, got affine_map<() -> (64, 1)>}}
   %m = tile.tensor_map %x start () -> (0) sizes () -> (64, 64) strides () -> (64, 1)
       : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 64]>

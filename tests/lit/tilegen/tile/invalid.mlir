@@ -314,8 +314,8 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<(
 
 // -----
 
-// expected-error@+1 {{expected no pack because only a matmul reads panels, got 4}}
-tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<gemv, tile = [1, 1], reduce = [8], pack = 4>} { tile.return }
+// expected-error@+1 {{expected no pack because only a contraction reads panels, got 4}}
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<row_reduction, tile = [1], reduce = [8], pack = 4>} { tile.return }
 
 // -----
 
