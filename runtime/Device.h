@@ -59,6 +59,9 @@ struct TensorMapArgs {
   std::array<int64_t, maxTensorMapRank> sizes = {}, strides = {};
   std::array<uint32_t, maxTensorMapRank> box = {};
   bool rounded = false;
+  /// Of the dimensions between the first and the last; as in the map.
+  std::array<int32_t, maxTensorMapRank> lower = {}, upper = {}, steps = {};
+  bool arePixels = false;
 };
 
 struct LaunchArgs {

@@ -25,8 +25,9 @@ public:
   /// Fetches the description of a tensor, so that the first copy need not wait for it; by one thread.
   virtual void prefetchMap(Builder &b, Value map) = 0;
   /// Starts the copy of the box at `coordinates` (i32, fastest dimension first) to `shared`. Its bytes count for
-  /// `barrier`.
-  virtual void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, Value barrier) = 0;
+  /// `barrier`. `offsets` (i32, x first) are added to each pixel where the map's rows are pixels; else there are none.
+  virtual void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates,
+                       llvm::ArrayRef<Value> offsets, Value barrier) = 0;
 
   /// Starts the copy of a box at `shared` to the one at `coordinates`; of it nothing is stored that lies outside of the
   /// tensor. What threads wrote to shared memory must be published before (GpuTarget::publishShared).

@@ -6,6 +6,8 @@
 #include "backend/gpu/Intrinsics.h"
 #include "runtime/plan/KernelAbi.h"
 
+#include <fmt/format.h>
+
 using namespace mlir;
 using namespace tilewright;
 
@@ -33,7 +35,8 @@ void NvptxCopyEngine::prefetchMap(Builder &b, Value map) {
     callIntrinsic(b, "llvm.nvvm.prefetch.tensormap.p0", {}, {map});
 }
 
-void NvptxCopyEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates, Value barrier) {
+void NvptxCopyEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates, ArrayRef<Value> offsets,
+                              Value barrier) {
   constexpr unsigned clusterSpace = 7;
   auto cluster = LLVM::LLVMPointerType::get(b.getContext(), clusterSpace);
   auto constant = [&](Type type, int64_t value) -> Value {
@@ -41,10 +44,14 @@ void NvptxCopyEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Valu
   };
   SmallVector<Value> arguments{LLVM::AddrSpaceCastOp::create(b, cluster, shared), barrier, map};
   llvm::append_range(arguments, coordinates);
+  for (Value offset : offsets)
+    arguments.push_back(arith::TruncIOp::create(b, b.getI16Type(), offset));
   Value no = constant(b.getI1Type(), 0);
   // The cluster's blocks and the cache's policy, which are not used; no group of blocks.
   arguments.append({constant(b.getI16Type(), 0), constant(b.getI64Type(), 0), no, no, wordConstant(b, 0)});
-  callIntrinsic(b, ("llvm.nvvm.cp.async.bulk.tensor.g2s.tile." + Twine(coordinates.size()) + "d").str(), {}, arguments);
+  StringRef mode = offsets.empty() ? "tile" : "im2col";
+  callIntrinsic(b, fmt::format("llvm.nvvm.cp.async.bulk.tensor.g2s.{}.{}d", mode.str(), coordinates.size()), {},
+                arguments);
 }
 
 void NvptxCopyEngine::storeBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates) {

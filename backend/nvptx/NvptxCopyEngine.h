@@ -11,7 +11,8 @@ public:
   explicit NvptxCopyEngine(bool prefetchesMaps) : prefetchesMaps_(prefetchesMaps) {}
   void markTensorMap(mlir::LLVM::LLVMFuncOp function, unsigned index) override;
   void prefetchMap(Builder &b, Value map) override;
-  void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, Value barrier) override;
+  void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, llvm::ArrayRef<Value> offsets,
+               Value barrier) override;
   void storeBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates) override;
   void commitStores(Builder &b) override;
   void awaitStores(Builder &b, unsigned pending) override;

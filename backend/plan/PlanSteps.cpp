@@ -93,6 +93,9 @@ rt::TensorMap PlanSteps::tensorMapOf(tile::TensorMapOp map, ArrayRef<AffineExpr>
   for (int64_t size : map.getType().getBox())
     entry.box.push_back(size);
   entry.rounded = map.getRounded();
+  entry.lower.assign(map.getLower().begin(), map.getLower().end());
+  entry.upper.assign(map.getUpper().begin(), map.getUpper().end());
+  entry.steps.assign(map.getSteps().begin(), map.getSteps().end());
   return entry;
 }
 

@@ -41,7 +41,7 @@ template <typename A> void fields(A &archive, Is<Kernel> auto &s) {
           s.dynamicSharedBytes, s.flags);
 }
 template <typename A> void fields(A &archive, Is<TensorMap> auto &s) {
-  archive(s.buffer, s.start, s.sizes, s.strides, s.box, s.rounded);
+  archive(s.buffer, s.start, s.sizes, s.strides, s.box, s.rounded, s.lower, s.upper, s.steps);
 }
 template <typename A> void fields(A &archive, Is<Launch> auto &s) {
   archive(s.kernel, s.buffers, s.scalars, s.grid, s.workspaceBytes, s.group, s.tensorMaps);

@@ -6,6 +6,7 @@
 #include <array>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <span>
 
 namespace tilewright::runtime::cuda {
 
@@ -48,6 +49,7 @@ const char *Driver::findFunctions(void *library) {
   TILEWRIGHT_CUDA_FUNCTIONS(X)
 #undef X
   encodeTensorMap = reinterpret_cast<EncodeTensorMap>(::dlsym(library, "cuTensorMapEncodeTiled"));
+  encodePixelMap = reinterpret_cast<EncodePixelMap>(::dlsym(library, "cuTensorMapEncodeIm2col"));
   return missing;
 }
 
@@ -131,21 +133,28 @@ Status Driver::prepare(FunctionHandle function, const Kernel &kernel) const {
 Status Driver::encode(const TensorMapArgs &map, const std::string &kernel, void *encoded) const {
   enum Type { UInt8 = 0, UInt16 = 1, UInt32 = 2, UInt64 = 4, TFloat32 = 11 };
   enum { InterleaveNone = 0, Swizzle128 = 3, PromoteTo256 = 3, FillZero = 0 };
-  if (!encodeTensorMap)
+  if (!encodeTensorMap || !encodePixelMap)
     return {Code::Device, fmt::format("kernel '{}' needs the driver of CUDA 12.0 or newer; update the driver", kernel)};
   uint32_t bytes = elementBytes(map.type);
   std::array<uint64_t, maxTensorMapRank> sizes = {}, strides = {};
-  std::array<uint32_t, maxTensorMapRank> ones = {1, 1, 1, 1, 1};
+  std::array<uint32_t, maxTensorMapRank> steps = {1, 1, 1, 1, 1};
   for (size_t d = 0; d < map.rank; ++d) {
     sizes[d] = static_cast<uint64_t>(std::max<int64_t>(map.sizes[d], 1)); // an empty tensor is never read
     strides[d] = static_cast<uint64_t>(map.strides[d]) * bytes;
   }
   auto type = map.rounded ? TFloat32 : bytes == 1 ? UInt8 : bytes == 2 ? UInt16 : bytes == 4 ? UInt32 : UInt64;
-  Result result =
-      encodeTensorMap(encoded, type, static_cast<unsigned>(map.rank),
-                      static_cast<std::byte *>(map.buffer) + map.start * bytes, sizes.data(), strides.data() + 1,
-                      map.box.data(), ones.data(), InterleaveNone, Swizzle128, PromoteTo256, FillZero);
-  return check(result, "cuTensorMapEncodeTiled", fmt::format("preparing the copies of kernel '{}'", kernel));
+  auto rank = static_cast<unsigned>(map.rank);
+  std::byte *start = static_cast<std::byte *>(map.buffer) + map.start * bytes;
+  std::string doing = fmt::format("preparing the copies of kernel '{}'", kernel);
+  if (!map.arePixels)
+    return check(encodeTensorMap(encoded, type, rank, start, sizes.data(), strides.data() + 1, map.box.data(),
+                                 steps.data(), InterleaveNone, Swizzle128, PromoteTo256, FillZero),
+                 "cuTensorMapEncodeTiled", doing);
+  std::ranges::copy(std::span(map.steps).first(map.rank - 2), steps.begin() + 1);
+  return check(encodePixelMap(encoded, type, rank, start, sizes.data(), strides.data() + 1, map.lower.data(),
+                              map.upper.data(), map.box[0], map.box[1], steps.data(), InterleaveNone, Swizzle128,
+                              PromoteTo256, FillZero),
+               "cuTensorMapEncodeIm2col", doing);
 }
 
 Status Driver::launch(FunctionHandle function, const LaunchArgs &args, StreamHandle stream, void **parameters) const {

@@ -60,10 +60,15 @@ static_assert(offsetof(LaunchConfig, stream) == 32 && sizeof(LaunchConfig) == 56
                                                            void **extra))
 // clang-format on
 
-/// cuTensorMapEncodeTiled, which drivers have since CUDA 12.0; only code for newer GPUs needs it.
+/// cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col, which drivers have since CUDA 12.0; only code for newer GPUs
+/// needs them.
 using EncodeTensorMap = Result (*)(void *map, int type, unsigned rank, void *address, const uint64_t *sizes,
                                    const uint64_t *strides, const uint32_t *box, const uint32_t *elementStrides,
                                    int interleave, int swizzle, int promotion, int fill);
+using EncodePixelMap = Result (*)(void *map, int type, unsigned rank, void *address, const uint64_t *sizes,
+                                  const uint64_t *strides, const int *lower, const int *upper, uint32_t channels,
+                                  uint32_t pixels, const uint32_t *elementStrides, int interleave, int swizzle,
+                                  int promotion, int fill);
 
 class Driver : public gpu::Driver {
 public:
@@ -85,6 +90,7 @@ public:
 
 private:
   EncodeTensorMap encodeTensorMap = nullptr;
+  EncodePixelMap encodePixelMap = nullptr;
 #define X(member, symbol, parameters) Result(*member) parameters = nullptr;
   TILEWRIGHT_CUDA_FUNCTIONS(X)
 #undef X

@@ -174,6 +174,10 @@ static TensorMapArgs tensorMapArgs(const TensorMap &map, DType type, void *buffe
     args.box[d] = map.box[d];
   }
   args.rounded = map.rounded != 0;
+  args.arePixels = !map.lower.empty();
+  std::ranges::copy(map.lower, args.lower.begin());
+  std::ranges::copy(map.upper, args.upper.begin());
+  std::ranges::copy(map.steps, args.steps.begin());
   return args;
 }
 

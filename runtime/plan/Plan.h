@@ -95,6 +95,9 @@ struct TensorMap {
   std::vector<ExprId> strides;
   std::vector<uint32_t> box;
   uint32_t rounded = 0; // 1: elements are F32, and are copied as the nearest tf32
+  /// Of each dimension but the first and the last, where a box's rows are pixels of images: the first pixel, the last
+  /// one counted from the tensor's end, and the distance of neighbours. Empty where they are neighbours in the tensor.
+  std::vector<int32_t> lower, upper, steps;
   bool operator==(const TensorMap &) const = default;
 };
 inline constexpr size_t maxTensorMapRank = 5;

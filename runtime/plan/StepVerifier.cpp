@@ -124,6 +124,11 @@ Status StepChecker::checkTensorMap(int64_t step, const Launch &launch, const Ten
   if (map.rounded > 1 || (map.rounded && buffer.dtype != DType::F32))
     return broken("step {} has a tensor map with rounding {} of '{}', which is {}", step, map.rounded, buffer.name,
                   name(buffer.dtype));
+  size_t pixels = map.lower.size();
+  if (map.upper.size() != pixels || map.steps.size() != pixels || (pixels && pixels + 2 != rank) ||
+      std::ranges::any_of(map.steps, [](int32_t step) { return step < 1; }))
+    return broken("step {} has a tensor map of {} sizes whose pixels have {} and {} corners and {} steps", step, rank,
+                  pixels, map.upper.size(), map.steps.size());
   TILEWRIGHT_TRY(checkKnown(step, {&map.start, 1}));
   TILEWRIGHT_TRY(checkKnown(step, map.sizes));
   return checkKnown(step, map.strides);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 
@@ -94,6 +95,26 @@ cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const 
     if (!sizes[d] || !box[d] || box[d] > largestBox || (d + 1 < rank && strides[d] % alignment))
       return invalidValue;
   return std::memset(map, 0, tilewright::tensorMapBytes), success;
+}
+
+/// Refuses what the driver would: corners and steps of pixels that do not fit.
+EXPORTED(Result)
+cuTensorMapEncodeIm2col(void *map, int type, unsigned rank, void *address, const uint64_t *sizes,
+                        const uint64_t *strides, const int *lower, const int *upper, uint32_t channels, uint32_t pixels,
+                        const uint32_t *steps, int interleave, int swizzle, int promotion, int fill) {
+  constexpr int mostCorner = 127;
+  constexpr uint32_t mostStep = 8, mostPixels = 256;
+  for (unsigned d = 0; d + 2 < rank; ++d)
+    if (std::abs(lower[d]) > mostCorner || std::abs(upper[d]) > mostCorner)
+      return invalidValue;
+  for (unsigned d = 0; d < rank; ++d)
+    if (steps[d] == 0 || steps[d] > mostStep)
+      return invalidValue;
+  uint32_t box[5] = {channels, pixels, 1, 1, 1};
+  return rank < 3 || pixels > mostPixels
+             ? invalidValue
+             : cuTensorMapEncodeTiled(map, type, rank, address, sizes, strides, box, steps, interleave, swizzle,
+                                      promotion, fill);
 }
 
 EXPORTED(Result) cuDevicePrimaryCtxRetain(ContextHandle *context, DeviceOrdinal) {

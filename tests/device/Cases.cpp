@@ -4,6 +4,7 @@
 
 #include "runtime/reference/Half.h"
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -70,6 +71,11 @@ double rounded(DType type, double value) {
   return load(type, bytes);
 }
 
+double roundedToTf32(double value) {
+  int exponent = 0;
+  return std::ldexp(std::nearbyint(std::ldexp(std::frexp(value, &exponent), 11)), exponent - 11);
+}
+
 std::string typeText(DType type) {
   switch (type) {
   case DType::F32:
@@ -108,7 +114,8 @@ std::vector<DeviceCase> deviceCases() {
   std::vector<DeviceCase> cases;
   for (auto *add :
        {addPointwiseCases, addRowCases, addProductCases, addGemvCases, addWindowCases, addGatherCases,
-        addAttentionCases, addSharedSumCases, addStoredWeightCases, addPairedProductCases, addGatedStepCases})
+        addAttentionCases, addSharedSumCases, addStoredWeightCases, addPairedProductCases, addGatedStepCases,
+        addPixelCases})
     add(cases);
   return cases;
 }

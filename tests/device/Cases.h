@@ -29,6 +29,8 @@ struct BufferSpec {
 double inputValue(const BufferSpec &spec, size_t buffer, int64_t index);
 /// The value rounded to `type`.
 double rounded(DType type, double value);
+/// The value with ten bits behind the first one, to nearest even.
+double roundedToTf32(double value);
 void store(DType type, std::byte *at, double value);
 double load(DType type, const std::byte *at);
 
@@ -62,6 +64,7 @@ void addSharedSumCases(std::vector<DeviceCase> &cases);
 void addStoredWeightCases(std::vector<DeviceCase> &cases);
 void addPairedProductCases(std::vector<DeviceCase> &cases);
 void addGatedStepCases(std::vector<DeviceCase> &cases);
+void addPixelCases(std::vector<DeviceCase> &cases);
 
 /// "f16" and the like: how tile text spells a type.
 std::string typeText(DType type);

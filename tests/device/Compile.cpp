@@ -54,7 +54,10 @@ static nlohmann::json rowOf(const DeviceCase &c, const KernelFacts &facts, const
                            {"sizes", map.sizes},
                            {"strides", map.strides},
                            {"box", map.box},
-                           {"rounded", map.rounded}});
+                           {"rounded", map.rounded},
+                           {"lower", map.lower},
+                           {"upper", map.upper},
+                           {"steps", map.steps}});
   for (const PlacedWorkspace &workspace : launch.workspaces)
     row["workspaces"].push_back({{"bytes", workspace.bytes}, {"zeroed", workspace.zeroed}});
   if (launch.hasOwnGrid())

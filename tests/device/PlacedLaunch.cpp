@@ -29,6 +29,7 @@ PlacedLaunch launchOf(tile::KernelOp kernel, const std::vector<int64_t> &symbols
     entry.strides = values(map.getStrides());
     entry.box.assign(map.getType().getBox().begin(), map.getType().getBox().end());
     entry.rounded = map.getRounded();
+    entry.lower = map.getLower().vec(), entry.upper = map.getUpper().vec(), entry.steps = map.getSteps().vec();
   }
   for (auto workspace : kernel.getBody().getOps<tile::WorkspaceOp>()) {
     int64_t bytes = workspace.getType().getElementType().getIntOrFloatBitWidth() / 8;

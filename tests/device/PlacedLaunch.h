@@ -18,7 +18,7 @@ namespace tilewright::test {
 struct PlacedTensorMap {
   size_t buffer = 0; // argument of the kernel
   int64_t start = 0;
-  std::vector<int64_t> sizes, strides, box;
+  std::vector<int64_t> sizes, strides, box, lower, upper, steps;
   bool rounded = false;
 };
 

@@ -175,12 +175,6 @@ static double toleranceOf(const Product &p) {
   return tolerance;
 }
 
-/// Ten bits behind the first one, to nearest even.
-static double asTf32(double value) {
-  int exponent = 0;
-  return std::ldexp(std::nearbyint(std::ldexp(std::frexp(value, &exponent), 11)), exponent - 11);
-}
-
 DeviceCase product(const Product &p, std::string edge) {
   bool residual = p.tail == Tail::Residual;
   DeviceCase c{.name = nameOf(p),
@@ -207,7 +201,7 @@ DeviceCase product(const Product &p, std::string edge) {
     int64_t i = index / p.n, j = index % p.n;
     double total = 0;
     auto read = [&](double value, bool isUnsigned) {
-      return p.rounded ? asTf32(value) : isUnsigned && value < 0 ? value + 256 : value;
+      return p.rounded ? roundedToTf32(value) : isUnsigned && value < 0 ? value + 256 : value;
     };
     for (int64_t k = 0; k < p.k; ++k)
       total += read(inputValue(specs[0], 0, p.transposedA ? k * p.m + i : i * p.k + k), p.unsignedA) *

@@ -187,8 +187,8 @@ static std::optional<WarpgroupSteps> warpgroupSteps(const KernelSpace &space, co
   int64_t steps = padded / depthOfWarpgroups;
   for (unsigned loop : ArrayRef(reduced).drop_back())
     steps *= space.expectedSize(loop);
-  bool areBoxes = isCopied && target.bulkCopies && reduced.size() == 1 && isReadPlainly(space.lhs) &&
-                  areRightSidesReadPlainly(space);
+  bool isLeftCopied = (reduced.size() == 1 && isReadPlainly(space.lhs)) || (bytes > 1 && readsPixels(space)),
+       areBoxes = isCopied && target.bulkCopies && isLeftCopied && areRightSidesReadPlainly(space);
   return WarpgroupSteps{depthOfWarpgroups, steps, isCopied, areBoxes};
 }
 

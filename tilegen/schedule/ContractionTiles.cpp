@@ -72,6 +72,24 @@ bool isReadPlainly(Value operand) {
   return true;
 }
 
+bool readsPixels(const KernelSpace &space) {
+  constexpr int64_t bytesOfRow = 128;
+  Value operand = space.lhs;
+  while (auto access = operand.getDefiningOp<graph::AccessOpInterface>()) {
+    if (auto window = dyn_cast<graph::WindowOp>(access.getOperation())) {
+      auto type = cast<RankedTensorType>(window.getData().getType());
+      return type.getRank() == 4 && window.getDims() == ArrayRef<int64_t>({1, 2}) &&
+             llvm::none_of(type.getShape().drop_front(), ShapedType::isDynamic) &&
+             type.getShape().back() * type.getElementTypeBitWidth() % (8 * bytesOfRow) == 0 &&
+             isReadPlainly(window.getData());
+    }
+    if (!isa<graph::ReshapeOp, graph::TransposeOp>(access.getOperation()))
+      return false;
+    operand = access.getData();
+  }
+  return false;
+}
+
 int64_t contractionsOf(const KernelSpace &space) { return 1 + static_cast<int64_t>(space.moreRhs.size()); }
 
 bool areRightSidesReadPlainly(const KernelSpace &space) {

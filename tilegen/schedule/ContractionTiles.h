@@ -36,6 +36,8 @@ tile::ScheduleAttr withColumns(tile::ScheduleAttr schedule, int64_t columns);
 
 /// Contractions of the kernel, of one left side.
 int64_t contractionsOf(const KernelSpace &space);
+/// Is the left side windows of an image whose channels come last, as the copy engine brings them (tile::pixelAccess)?
+bool readsPixels(const KernelSpace &space);
 /// Are singles multiplied by matrix instructions, once or three times?
 bool multipliesTf32(const KernelSpace &space, const TargetDesc &target);
 /// Is this operand of a contraction read as it is in memory? Then a copy engine can bring it, if memory is aligned.

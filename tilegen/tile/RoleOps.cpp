@@ -35,6 +35,13 @@ LogicalResult TensorMapOp::verify() {
   if (type.getElement() != getBuffer().getType().getElementType())
     return emitOpError() << "expected elements of type " << getBuffer().getType().getElementType()
                          << " because nothing is converted on the way, got " << type.getElement();
+  size_t pixels = getLower().size();
+  if (getUpper().size() != pixels || getSteps().size() != pixels || (pixels && pixels + 2 != rank))
+    return emitOpError() << "expected corners and steps of " << rank - 2
+                         << " dimensions because the others are channels and images, got " << pixels << ", "
+                         << getUpper().size() << " and " << getSteps().size();
+  if (llvm::any_of(getSteps(), [](int64_t step) { return step < 1; }))
+    return emitOpError() << "expected positive steps from pixel to pixel, got " << getStepsAttr();
   if (getRounded() && !type.getElement().isF32())
     return emitOpError() << "expected elements of f32 because they are rounded to tf32, got " << type.getElement();
   if (getStrides().getResult(0) != getAffineConstantExpr(1, getContext()))
@@ -58,6 +65,11 @@ LogicalResult BulkCopyOp::verify() {
   if (row % box[0] || boxRows != rows)
     return emitOpError() << "expected boxes of " << rows << " rows whose width divides " << row
                          << " because panels of them make a tile, got " << boxRows << " of " << box[0];
+  auto map = getMap().getDefiningOp<TensorMapOp>();
+  if (map && map.getLower().size() != getOffsets().size())
+    return emitOpError() << "expected " << map.getLower().size()
+                         << " offsets because the tensor's pixels have that many dimensions, got "
+                         << getOffsets().size();
   if (shared.getSlots() != getRing().getType().getSlots())
     return emitOpError() << "expected a ring of " << shared.getSlots() << " slots as the tiles have, got "
                          << getRing().getType().getSlots();

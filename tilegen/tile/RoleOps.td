@@ -46,33 +46,39 @@ def TensorMapOp : Tile_Op<"tensor_map", [Pure]> {
     * `start`: the buffer's element that has the coordinates 0.
     * `sizes`: coordinates from 0 to these are valid, others are copied as zeros; fastest dimension first.
     * `strides`: elements from one coordinate to the next, in the same order; the first is 1.
+    * `lower`, `upper`, `steps`: rows of a box are pixels of images, not neighbours: of each dimension but the first and
+      the last (channels and images) those from `lower` to `upper` beyond the last pixel, `steps` apart, x first. A box
+      has as many channels and pixels as its first two sizes say.
     * `rounded`: elements are f32, and are rounded to tf32 as they are copied, to the nearest, ties to even.
     * `result`: the tensor, and the box that one copy moves.
   }];
   let arguments = (ins BufferType:$buffer, AffineMapAttr:$start, AffineMapAttr:$sizes, AffineMapAttr:$strides,
-                       UnitAttr:$rounded);
+                       UnitAttr:$rounded, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$lower,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$upper,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$steps);
   let results = (outs TensorMapType:$result);
   let assemblyFormat = [{
     $buffer `start` custom<BareMap>($start) `sizes` custom<BareMap>($sizes) `strides` custom<BareMap>($strides)
-    (`rounded` $rounded^)? attr-dict `:` type($buffer) `->` type($result)
+    (`rounded` $rounded^)? (`pixels` $lower^ `to` $upper `step` $steps)? attr-dict `:` type($buffer) `->` type($result)
   }];
   let hasVerifier = 1;
 }
 
-def BulkCopyOp : Tile_Op<"bulk_copy", [MemoryEffects<[MemRead, MemWrite]>]> {
+def BulkCopyOp : Tile_Op<"bulk_copy", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "start the copy of a tile by the copy engine";
   let description = [{
     See tile.roles for an example. The copy is complete when the slot of the ring is full.
 
     * `map`: what is copied from. Its boxes are as wide as a row of banks, so a tile may take several.
     * `coordinates`: of the tile's first element, fastest dimension first.
+    * `offsets`: where a tensor's rows are pixels, what is added to each pixel: its window's element, x first.
     * `shared`, `slot`: where the tile goes.
     * `ring`: its slot of the same number counts the bytes that have arrived.
   }];
-  let arguments = (ins TensorMapType:$map, Variadic<Index>:$coordinates, SharedType:$shared, Index:$slot,
-                       RingType:$ring);
+  let arguments = (ins TensorMapType:$map, Variadic<Index>:$coordinates, Variadic<Index>:$offsets, SharedType:$shared,
+                       Index:$slot, RingType:$ring);
   let assemblyFormat = [{
-    $map `[` $coordinates `]` `into` $shared `[` $slot `]` `signals` $ring attr-dict
+    $map `[` $coordinates `]` (`plus` `[` $offsets^ `]`)? `into` $shared `[` $slot `]` `signals` $ring attr-dict
     `:` type($map) `->` type($shared) `,` type($ring)
   }];
   let hasVerifier = 1;

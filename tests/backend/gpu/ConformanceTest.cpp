@@ -48,7 +48,8 @@ std::string runCase(const DeviceCase &c, const std::string &target, InjectedFaul
   auto program = SimtProgram::compile(c.kernel, targetOf(target), faults);
   if (!program)
     return program.status().message();
-  if (hasRoles(c) && !(*program)->hasRoles())
+  bool arePixels = c.family == "pixels" && targetOf(target).bulkCopies;
+  if ((hasRoles(c) || arePixels) && !(*program)->hasRoles())
     return "its copies have no warps of their own";
   return runCompiled(c, **program, order);
 }
@@ -95,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(GpuAttention, Conformance,
 
 INSTANTIATE_TEST_SUITE_P(Gpu, Conformance,
                          testing::Combine(testing::Values("pointwise", "row reduction", "matmul", "gemv", "conv",
-                                                          "window", "gather"),
+                                                          "window", "gather", "pixels"),
                                           testing::Values("sm_90a", "gfx942")),
                          nameOf);
 

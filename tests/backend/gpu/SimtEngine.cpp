@@ -16,10 +16,14 @@ static void call(CopyEngine::Builder &b, EngineVerb verb, ValueRange arguments) 
   callThroughTable(b, "simt_engine", EngineVerbCount, verb, {}, arguments);
 }
 
-void SimtEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates, Value barrier) {
+void SimtEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates, ArrayRef<Value> offsets,
+                         Value barrier) {
   SmallVector<Value> arguments{shared, map, barrier};
   llvm::append_range(arguments, coordinates);
   while (arguments.size() < 3 + 5)
+    arguments.push_back(wordConstant(b, 0));
+  llvm::append_range(arguments, offsets);
+  while (arguments.size() < 3 + 5 + 2)
     arguments.push_back(wordConstant(b, 0));
   call(b, CopyBox, arguments);
 }
@@ -49,23 +53,56 @@ void SimtEngine::roleBarrier(Builder &b, Value number, unsigned threads) {
 
 namespace {
 
+using Coordinates = std::array<int64_t, 5>;
+
+/// PTX ISA, "Im2col mode": the pixel behind `pixel`, within the corners.
+void moveToNextPixel(const SimtTensorMap &map, Coordinates &pixel) {
+  for (uint32_t d = 1; d + 1 < map.rank; ++d) {
+    pixel[d] += map.steps[d - 1];
+    if (pixel[d] <= map.sizes[d] - 1 + map.upper[d - 1])
+      return;
+    pixel[d] = map.lower[d - 1];
+  }
+  ++pixel[map.rank - 1];
+}
+
+/// The coordinates of all elements of a box in order.
+std::vector<Coordinates> elementsOf(const PendingBox &box) {
+  const SimtTensorMap &map = *box.map;
+  std::vector<Coordinates> all;
+  Coordinates pixel = {};
+  llvm::copy(box.coordinates, pixel.begin());
+  for (int64_t i = 0; map.arePixels && i < map.box[1]; ++i, moveToNextPixel(map, pixel))
+    for (int64_t channel = 0; channel < map.box[0]; ++channel) {
+      Coordinates &element = all.emplace_back(pixel);
+      element[0] += channel, element[1] += box.offsets[0], element[2] += box.offsets[1];
+    }
+  int64_t elements = map.arePixels ? 0 : 1;
+  for (uint32_t d = 0; d < map.rank; ++d)
+    elements *= map.box[d];
+  for (int64_t i = 0; i < elements; ++i) {
+    Coordinates &element = all.emplace_back(pixel);
+    int64_t rest = i;
+    for (uint32_t d = 0; d < map.rank; rest /= map.box[d++])
+      element[d] += rest % map.box[d];
+  }
+  return all;
+}
+
 /// CUDA Driver API, "cuTensorMapEncodeTiled": the elements of a box in order, zeros outside of the tensor, in rows of
 /// 128 bytes whose 16-byte chunks are exchanged by the row's number. `visit` gets the position and the element, or
 /// null.
 template <typename Visit> void forEachElement(const PendingBox &box, const Visit &visit) {
   const SimtTensorMap &map = *box.map;
-  int64_t elements = 1;
-  for (uint32_t d = 0; d < map.rank; ++d)
-    elements *= map.box[d];
-  for (int64_t i = 0; i < elements; ++i) {
-    int64_t rest = i, element = 0;
+  int64_t i = 0;
+  for (const Coordinates &coordinates : elementsOf(box)) {
+    int64_t element = 0;
     bool isInside = true;
-    for (uint32_t d = 0; d < map.rank; rest /= map.box[d++]) {
-      int64_t coordinate = box.coordinates[d] + rest % map.box[d];
-      isInside &= coordinate >= 0 && coordinate < map.sizes[d];
-      element += coordinate * map.strides[d];
+    for (uint32_t d = 0; d < map.rank; ++d) {
+      isInside &= coordinates[d] >= 0 && coordinates[d] < map.sizes[d];
+      element += coordinates[d] * map.strides[d];
     }
-    auto address = reinterpret_cast<uintptr_t>(box.to) + i * map.elementBytes;
+    auto address = reinterpret_cast<uintptr_t>(box.to) + i++ * map.elementBytes;
     visit(reinterpret_cast<std::byte *>(address ^ (address >> 7 << 4 & 0x70)),
           isInside ? map.start + element * map.elementBytes : nullptr);
   }
@@ -120,8 +157,8 @@ bool isBeingRead(const std::byte *from, int64_t bytes) {
 }
 
 void copyBox(std::byte *to, const SimtTensorMap *map, const std::byte *barrier, int32_t c0, int32_t c1, int32_t c2,
-             int32_t c3, int32_t c4) {
-  PendingBox box{to, map, {c0, c1, c2, c3, c4}};
+             int32_t c3, int32_t c4, int32_t x, int32_t y) {
+  PendingBox box{to, map, {c0, c1, c2, c3, c4}, {x, y}};
   block->overwritten |= isBeingRead(to, bytesOf(*map));
   block->touchedEarly |= !map->isConstant && !block->self().hasAwaited;
   std::memset(to, 0xff, bytesOf(*map));

@@ -17,8 +17,9 @@ namespace tilewright::test {
 struct SimtTensorMap {
   const std::byte *start;
   uint32_t elementBytes, rank;
-  bool isConstant, rounded;
+  bool isConstant, rounded, arePixels;
   std::array<int64_t, 5> sizes, strides, box; // strides in elements
+  std::array<int64_t, 5> lower, upper, steps; // of pixels, from the second dimension on
 };
 
 /// Positions in the table `simt_engine`.
@@ -40,7 +41,8 @@ class SimtEngine final : public CopyEngine {
 public:
   void markTensorMap(mlir::LLVM::LLVMFuncOp, unsigned) override {}
   void prefetchMap(Builder &, Value) override {} // changes nothing but times
-  void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, Value barrier) override;
+  void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, llvm::ArrayRef<Value> offsets,
+               Value barrier) override;
   void storeBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates) override;
   void commitStores(Builder &b) override;
   void awaitStores(Builder &b, unsigned pending) override;

@@ -197,6 +197,10 @@ std::vector<SimtTensorMap> SimtProgram::mapsOf(tile::KernelOp kernel, const std:
     map.elementBytes = bytes;
     map.isConstant = tile::isConstant(kernel.getBody().getArgument(placed.buffer));
     map.rounded = placed.rounded;
+    map.arePixels = !placed.lower.empty();
+    llvm::copy(placed.lower, map.lower.begin());
+    llvm::copy(placed.upper, map.upper.begin());
+    llvm::copy(placed.steps, map.steps.begin());
     map.rank = placed.sizes.size();
     llvm::copy(placed.sizes, map.sizes.begin());
     llvm::copy(placed.strides, map.strides.begin());

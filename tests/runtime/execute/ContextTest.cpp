@@ -135,7 +135,7 @@ TEST(Context, TensorMapsThatReachOutsideTheirBufferAreRefused) {
   plan.kernels[0].tensorMaps = 1;
   for (Step &step : plan.steps)
     if (auto *launch = std::get_if<Launch>(&step))
-      launch->tensorMaps = {{0, zero, {elements}, {one}, {1}}};
+      launch->tensorMaps = {{0, zero, {elements}, {one}, {1}, 0, {}, {}, {}}};
   std::unique_ptr<Context> context = contextFor(sample.contents, host());
   Tensor fits = floats({100, 4}), tooSmall = floats({99, 4});
   EXPECT_TRUE(context->run(std::span(&fits, 1)).ok());

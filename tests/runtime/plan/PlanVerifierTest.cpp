@@ -78,37 +78,37 @@ static const Breakage breakages[] = {
     {"ScalarOutOfRange", [](Contents &, Plan &p) { launchOf(p).scalars[0] = 99; }, "step 1 names expression 99"},
     {"GridMissing", [](Contents &, Plan &p) { launchOf(p).grid[2] = none; }, "step 1 names expression"},
     {"WorkspaceOutOfRange", [](Contents &, Plan &p) { launchOf(p).workspaceBytes = 99; }, "step 1 names expression 99"},
-    {"TensorMapTooMany", [](Contents &, Plan &p) { launchOf(p).tensorMaps.push_back({0, 0, {0}, {0}, {1}}); },
+    {"TensorMapTooMany", [](Contents &, Plan &p) { launchOf(p).tensorMaps.push_back({0, 0, {0}, {0}, {1}, 0, {}, {}, {}}); },
      "step 1 passes 1 tensor maps to 'add__f32__host', which takes 0"},
     {"TensorMapOfNoBuffer",
      [](Contents &, Plan &p) {
        p.kernels[0].tensorMaps = 1;
-       launchOf(p).tensorMaps.push_back({9, 0, {0}, {0}, {1}});
+       launchOf(p).tensorMaps.push_back({9, 0, {0}, {0}, {1}, 0, {}, {}, {}});
      },
      "step 1 has a tensor map of buffer 9 of 3"},
     {"TensorMapOfManyDimensions",
      [](Contents &, Plan &p) {
        p.kernels[0].tensorMaps = 1;
-       launchOf(p).tensorMaps.push_back({0, 0, {0, 0, 0, 0, 0, 0}, {0}, {1}});
+       launchOf(p).tensorMaps.push_back({0, 0, {0, 0, 0, 0, 0, 0}, {0}, {1}, 0, {}, {}, {}});
      },
      "step 1 has a tensor map of 6 sizes, 1 strides and a box of 1"},
     {"TensorMapOfNoExpression",
      [](Contents &, Plan &p) {
        p.kernels[0].tensorMaps = 1;
-       launchOf(p).tensorMaps.push_back({0, 99, {0}, {0}, {1}});
+       launchOf(p).tensorMaps.push_back({0, 99, {0}, {0}, {1}, 0, {}, {}, {}});
      },
      "step 1 names expression 99"},
     {"TensorMapOfUnknownRounding",
      [](Contents &, Plan &p) {
        p.kernels[0].tensorMaps = 1;
-       launchOf(p).tensorMaps.push_back({0, 0, {0}, {0}, {1}, 2});
+       launchOf(p).tensorMaps.push_back({0, 0, {0}, {0}, {1}, 2, {}, {}, {}});
      },
      "step 1 has a tensor map with rounding 2 of 't', which is float32"},
     {"TensorMapThatRoundsIntegers",
      [](Contents &, Plan &p) {
        p.kernels[0].tensorMaps = 1;
        p.values[S::t].dtype = DType::I32;
-       launchOf(p).tensorMaps.push_back({0, 0, {0}, {0}, {1}, 1});
+       launchOf(p).tensorMaps.push_back({0, 0, {0}, {0}, {1}, 1, {}, {}, {}});
      },
      "step 1 has a tensor map with rounding 1 of 't', which is int32"},
     {"BufferOutOfRange", [](Contents &, Plan &p) { launchOf(p).buffers[0] = 99; }, "step 1 names value 99"},

@@ -207,7 +207,10 @@ void RoleBuilder::startCopy(const CopiedOperand &copied, Value map, const IRMapp
   for (Value offset : load.getOffsets())
     offsets.push_back(now.lookupOrDefault(offset));
   SmallVector<Value> coordinates = boxCoordinates(b_, loc_, copied.access, offsets, kernel_.getNumSymbols());
-  BulkCopyOp::create(b_, loc_, map, coordinates, rooms_.room.at(load), slot, ring);
+  SmallVector<Value> pixels;
+  if (const auto &box = copied.access.pixels)
+    pixels = valuesOf(b_, loc_, box->offsets, offsets, kernel_.getNumSymbols());
+  BulkCopyOp::create(b_, loc_, map, coordinates, pixels, rooms_.room.at(load), slot, ring);
 }
 
 /// Starts copies of one ring's operands.

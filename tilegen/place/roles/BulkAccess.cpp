@@ -151,7 +151,9 @@ std::optional<BulkAccess> BulkAnalysis::run() {
 } // namespace
 
 std::optional<BulkAccess> bulkAccess(const Access &access, unsigned fast, std::string &why) {
-  return BulkAnalysis(access, fast, why).run();
+  if (std::optional<BulkAccess> boxes = BulkAnalysis(access, fast, why).run())
+    return boxes;
+  return pixelAccess(access, fast);
 }
 
 TensorMapOp makeTensorMap(OpBuilder &b, Location loc, const BulkAccess &access, Value buffer, bool rounded) {
@@ -161,18 +163,24 @@ TensorMapOp makeTensorMap(OpBuilder &b, Location loc, const BulkAccess &access, 
   };
   Type element = cast<BufferType>(buffer.getType()).getElementType();
   return TensorMapOp::create(b, loc, TensorMapType::get(b.getContext(), element, access.box), buffer, map(access.start),
-                             map(access.sizes), map(access.strides), rounded);
+                             map(access.sizes), map(access.strides), rounded,
+                             access.pixels ? ArrayRef(access.pixels->lower) : ArrayRef<int64_t>(),
+                             access.pixels ? ArrayRef(access.pixels->upper) : ArrayRef<int64_t>(),
+                             access.pixels ? ArrayRef(access.pixels->steps) : ArrayRef<int64_t>());
+}
+
+SmallVector<Value> valuesOf(OpBuilder &b, Location loc, ArrayRef<AffineExpr> exprs, ValueRange offsets,
+                            unsigned symbols) {
+  return llvm::map_to_vector(exprs, [&](AffineExpr expr) -> Value {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    auto map = AffineMap::get(offsets.size(), symbols, expr);
+    return dim ? offsets[dim.getPosition()] : SizeOp::create(b, loc, map, offsets).getResult();
+  });
 }
 
 SmallVector<Value> boxCoordinates(OpBuilder &b, Location loc, const BulkAccess &access, ValueRange offsets,
                                   unsigned symbols) {
-  SmallVector<Value> coordinates;
-  for (AffineExpr coordinate : access.coordinates) {
-    auto dim = dyn_cast<AffineDimExpr>(coordinate);
-    auto expr = AffineMap::get(offsets.size(), symbols, coordinate);
-    coordinates.push_back(dim ? offsets[dim.getPosition()] : SizeOp::create(b, loc, expr, offsets).getResult());
-  }
-  return coordinates;
+  return valuesOf(b, loc, access.coordinates, offsets, symbols);
 }
 
 } // namespace tilewright::tile

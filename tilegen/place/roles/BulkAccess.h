@@ -17,16 +17,27 @@
 
 namespace tilewright::tile {
 
+/// How rows of a tile visit the pixels of an image, from the lower corner to the upper one, which counts from the last
+/// pixel; x first.
+struct PixelBox {
+  llvm::SmallVector<int64_t> lower, upper, steps;
+  llvm::SmallVector<mlir::AffineExpr> offsets; // added to every pixel: the place in the window; of the load's offsets
+};
+
 /// Fastest dimension first.
 struct BulkAccess {
   mlir::AffineExpr start;                             // the element at the coordinates 0; of the kernel's symbols
   llvm::SmallVector<mlir::AffineExpr> sizes, strides; // in elements; of the kernel's symbols
   llvm::SmallVector<mlir::AffineExpr> coordinates;    // of the tile's first element; of the load's offsets
   llvm::SmallVector<int64_t> box;
+  std::optional<PixelBox> pixels = std::nullopt; // its rows are pixels of a window, rather than neighbours
 };
 
-/// `access` as boxes whose rows run along dimension `fast`. Where that cannot be, `why` says so.
+/// `access` as boxes whose rows run along dimension `fast`, or as pixels. Where neither can be, `why` says what is in
+/// the way of boxes.
 std::optional<BulkAccess> bulkAccess(const Access &access, unsigned fast, std::string &why);
+/// `access` as pixels of windows of images, whose channels run along dimension `fast` (PixelAccess.cpp).
+std::optional<BulkAccess> pixelAccess(const Access &access, unsigned fast);
 
 /// The tensor of an access to `buffer`, copied in its boxes; `rounded` to tf32 on the way.
 TensorMapOp makeTensorMap(mlir::OpBuilder &b, mlir::Location loc, const BulkAccess &access, mlir::Value buffer,
@@ -34,5 +45,9 @@ TensorMapOp makeTensorMap(mlir::OpBuilder &b, mlir::Location loc, const BulkAcce
 /// The coordinates of the access's tile, whose offsets are given.
 llvm::SmallVector<mlir::Value> boxCoordinates(mlir::OpBuilder &b, mlir::Location loc, const BulkAccess &access,
                                               mlir::ValueRange offsets, unsigned symbols);
+/// Expressions of the load's offsets as values.
+llvm::SmallVector<mlir::Value> valuesOf(mlir::OpBuilder &b, mlir::Location loc,
+                                        llvm::ArrayRef<mlir::AffineExpr> exprs, mlir::ValueRange offsets,
+                                        unsigned symbols);
 
 } // namespace tilewright::tile

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions whose windows the copy engine brings as pixels of images: channels last, in blocks whose copies have
+// warps of their own. The loops are those of a window's rows, then of its columns and channels, as one where
+// neighbouring columns are neighbours in memory.
+#include "tests/device/Cases.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace tilewright::test {
+
+namespace {
+struct PixelWindow {
+  DType type;
+  int64_t images, height, width, channels, filters, kernel, stride = 1, pad = 1, dilation = 1;
+  int64_t bm = 64, bn = 64, warps = 4, stages = 3, groups = 1, parts = 1;
+  bool rounded = false; // singles by one product of tf32; filters then run along the sum
+
+  int64_t across(int64_t size) const { return (size + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1; }
+  int64_t outHeight() const { return across(height); }
+  int64_t outWidth() const { return across(width); }
+  int64_t pixels() const { return images * outHeight() * outWidth(); }
+  bool isMerged() const { return dilation == 1; }
+  int64_t step() const { return type == DType::F32 ? 32 : 64; }
+};
+} // namespace
+
+/// d0 is the row of the window, or counts its elements; d1 the pixel; d2 the channel, or column * channels + channel.
+static std::string mapOfImage(const PixelWindow &w) {
+  std::string image = w.images > 1 ? fmt::format("d1 floordiv {}, ", w.outHeight() * w.outWidth()) : "",
+              row = w.images > 1 ? fmt::format("((d1 floordiv {}) mod {})", w.outWidth(), w.outHeight())
+                                 : fmt::format("(d1 floordiv {})", w.outWidth()),
+              ky = w.isMerged() ? "d0" : fmt::format("(d0 floordiv {})", w.kernel),
+              y = fmt::format("{} * {} + {} * {} - {}", ky, w.dilation, row, w.stride, w.pad);
+  if (w.isMerged())
+    return fmt::format("{}{}, d2 + (d1 mod {}) * {} - {}", image, y, w.outWidth(), w.stride * w.channels,
+                       w.pad * w.channels);
+  return fmt::format("{}{}, (d0 mod {}) * {} + (d1 mod {}) * {} - {}, d2", image, y, w.kernel, w.dilation,
+                     w.outWidth(), w.stride, w.pad);
+}
+
+static std::string kernelText(const PixelWindow &w, int64_t gridX, int64_t gridY) {
+  bool isMerged = w.isMerged();
+  std::string text = typeText(w.type), images = w.images > 1 ? fmt::format("{}, ", w.images) : "";
+  int64_t depth = (isMerged ? w.kernel : 1) * w.channels, taps = isMerged ? w.kernel : w.kernel * w.kernel;
+  std::string x = fmt::format("!tile.buffer<{}, () -> ({}{}, {})>", text, images, w.height,
+                              isMerged ? fmt::format("{}", w.width * w.channels)
+                                       : fmt::format("{}, {}", w.width, w.channels)),
+              filter = w.rounded ? fmt::format("!tile.buffer<f32, () -> ({}, {}, {})>", w.filters, taps, depth)
+                                 : fmt::format("!tile.buffer<{}, () -> ({}, {}, {})>", text, taps, depth, w.filters),
+              y = fmt::format("!tile.buffer<f32, () -> ({}, {})>", w.pixels(), w.filters),
+              ta = fmt::format("tensor<1x{}x{}x{}>", w.bm, w.step(), text),
+              tb = fmt::format("tensor<1x{}x{}x{}>", w.step(), w.bn, text),
+              tc = fmt::format("tensor<1x{}x{}xf32>", w.bm, w.bn);
+  int64_t first = w.images > 1 ? 1 : 0;
+  std::string kernel = fmt::format(
+      R"(
+    tile.kernel @k(%x: {x}, %f: {filter}, %y: {y})
+        attributes {{grid = affine_map<() -> ({grid}, 1, 1)>,
+                     schedule = #tile.schedule<matmul, tile = [{bm}, {bn}], reduce = [1, {bk}], warps = {warps}, stages = {stages}, groups = {groups}, parts = {parts}>}} {{
+      %p = tile.program_id 0
+      %n = tile.size (d0) -> ((d0 mod {gridX}) * {bn})(%p)
+      %m = tile.size (d0) -> ((d0 floordiv {gridX}) * {bm})(%p)
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %taps = arith.constant {taps} : index
+      %depth = arith.constant {depth} : index
+      %step = arith.constant {bk} : index
+      %zero = arith.constant dense<0.0> : {tc}
+      %acc = scf.for %t = %c0 to %taps step %c1 iter_args(%o = %zero) -> ({tc}) {{
+        %inner = scf.for %k = %c0 to %depth step %step iter_args(%c = %o) -> ({tc}) {{
+          %a = tile.load %x[%t, %m, %k] bounds () -> ({taps}, {pixels}, {depth}) map (d0, d1, d2) -> ({mapOfImage}) guard [{guardY}, {guardX}] fill 0.0 : {text} : {x} -> {ta}
+          %b = tile.load %f[%t, %k, %n] bounds () -> ({taps}, {depth}, {filters}) map (d0, d1, d2) -> ({mapOfFilter}) : {filter} -> {tb}
+          %d = tile.dot %a, %b, %c : {ta}, {tb}, {tc}
+          scf.yield %d : {tc}
+        }}
+        scf.yield %inner : {tc}
+      }}
+      tile.store %acc, %y[%c0, %m, %n] bounds () -> (1, {pixels}, {filters}) map (d0, d1, d2) -> (d1, d2) : {tc} -> {y}
+      tile.return
+    }})",
+      fmt::arg("x", x), fmt::arg("filter", filter), fmt::arg("y", y), fmt::arg("grid", gridX * gridY),
+      fmt::arg("gridX", gridX), fmt::arg("bm", w.bm), fmt::arg("bn", w.bn), fmt::arg("bk", w.step()),
+      fmt::arg("warps", w.warps), fmt::arg("stages", w.stages), fmt::arg("groups", w.groups),
+      fmt::arg("parts", w.parts), fmt::arg("taps", taps), fmt::arg("depth", depth), fmt::arg("tc", tc),
+      fmt::arg("mapOfImage", mapOfImage(w)), fmt::arg("guardY", first), fmt::arg("guardX", first + 1),
+      fmt::arg("text", text), fmt::arg("ta", ta), fmt::arg("tb", tb), fmt::arg("filters", w.filters),
+      fmt::arg("mapOfFilter", w.rounded ? "d2, d0, d1" : "d0, d1, d2"), fmt::arg("pixels", w.pixels()));
+  return w.rounded ? "module attributes {tile.matmul_precision = \"tf32\"} {" + kernel + "}" : kernel;
+}
+
+static DeviceCase pixels(const PixelWindow &w, std::string edge) {
+  DeviceCase c{.name = fmt::format("pixels_{}_n{}_{}x{}x{}_f{}_k{}s{}p{}d{}_{}x{}_groups{}{}{}", typeText(w.type),
+                                   w.images, w.height, w.width, w.channels, w.filters, w.kernel, w.stride, w.pad,
+                                   w.dilation, w.bm, w.bn, w.groups,
+                                   w.parts > 1 ? fmt::format("_parts{}", w.parts) : "", w.rounded ? "_tf32" : ""),
+               .family = "pixels",
+               .layout = "NHWC",
+               .edge = std::move(edge),
+               .type = w.type,
+               .roundsTf32 = w.rounded};
+  int64_t gridX = (w.filters + w.bn - 1) / w.bn, gridY = (w.pixels() + w.bm - 1) / w.bm;
+  c.grid = {gridX * gridY, 1, 1};
+  c.kernel = kernelText(w, gridX, gridY);
+  int64_t depth = w.kernel * w.kernel * w.channels;
+  c.buffers = {{w.type, w.images * w.height * w.width * w.channels},
+               {w.type, depth * w.filters},
+               {DType::F32, w.pixels() * w.filters}};
+  c.expected = [w, depth, specs = c.buffers](int64_t index) {
+    int64_t f = index % w.filters, pixel = index / w.filters, ox = pixel % w.outWidth(),
+            oy = pixel / w.outWidth() % w.outHeight(), image = pixel / w.outWidth() / w.outHeight();
+    auto read = [&](size_t buffer, int64_t at) {
+      double value = inputValue(specs[buffer], buffer, at);
+      return w.rounded ? roundedToTf32(value) : value;
+    };
+    double total = 0;
+    for (int64_t ky = 0; ky < w.kernel; ++ky)
+      for (int64_t kx = 0; kx < w.kernel; ++kx) {
+        int64_t y = oy * w.stride + ky * w.dilation - w.pad, x = ox * w.stride + kx * w.dilation - w.pad;
+        if (y < 0 || y >= w.height || x < 0 || x >= w.width)
+          continue;
+        for (int64_t channel = 0; channel < w.channels; ++channel) {
+          int64_t k = (ky * w.kernel + kx) * w.channels + channel;
+          total += read(0, ((image * w.height + y) * w.width + x) * w.channels + channel) *
+                   read(1, w.rounded ? f * depth + k : k * w.filters + f);
+        }
+      }
+    return total;
+  };
+  c.tolerance = 0x1p-20 * std::sqrt(double(depth)) + 0x1p-24 * double(depth);
+  c.small = w.pixels() * w.filters * depth < (1 << 24);
+  return c;
+}
+
+void addPixelCases(std::vector<DeviceCase> &cases) {
+  for (DType type : {DType::F16, DType::BF16, DType::F32})
+    for (bool rounded : {false, true}) {
+      if (rounded && type != DType::F32)
+        continue;
+      auto add = [&](PixelWindow w, const char *edge) {
+        w.rounded = rounded;
+        cases.push_back(pixels(w, edge));
+      };
+      add({type, 2, 8, 8, 64, 64, 3}, "power of two");
+      add({type, 3, 7, 5, 64, 72, 3}, "prime");
+      add({type, 1, 14, 9, 128, 64, 3, 2}, "multiple of 8");
+      add({type, 2, 9, 11, 64, 40, 3, 1, 2, 2}, "multiple of 8");
+      add({type, 2, 6, 10, 64, 64, 5, 1, 0}, "multiple of 8");
+      add({type, 2, 12, 12, 64, 136, 2, 2, 0, 1, 64, 128, 4, 4}, "multiple of 8");
+      add({type, 2, 7, 7, 192, 64, 3, 1, 1, 1, 64, 64, 4, 4, 1, 4}, "multiple of 8");
+      add({type, 16, 14, 14, 256, 256, 3, 1, 1, 1, 128, 128, 8, 4}, "power of two");
+      add({type, 4, 56, 57, 64, 64, 3, 1, 1, 1, 128, 64, type == DType::F32 && !rounded ? 8 : 4, 4}, "multiple of 8");
+      if (type != DType::F32 || rounded)
+        add({type, 5, 28, 28, 128, 128, 3, 2, 1, 1, 128, 128, 4, 4, 2}, "multiple of 8");
+    }
+}
+
+} // namespace tilewright::test
