@@ -16,6 +16,42 @@ using namespace tilewright::normalize;
 
 namespace {
 
+/// MLIR folds x >= x and x ^ x to constants whatever the sizes of x are. A constant's sizes must be known: where they
+/// are not, a scalar is repeated.
+struct SplatOfUnknownSize : OpRewritePattern<arith::ConstantOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::ConstantOp op, PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<RankedTensorType>(op.getType());
+    auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
+    if (!type || type.hasStaticShape() || !splat)
+      return failure();
+    rewriter.setInsertionPoint(op);
+    auto scalar = DenseElementsAttr::get(RankedTensorType::get({}, type.getElementType()),
+                                         splat.getSplatValue<Attribute>());
+    Value one = arith::ConstantOp::create(rewriter, op.getLoc(), scalar);
+    Attribute node = nodeOf(op);
+    auto repeated = rewriter.replaceOpWithNewOp<graph::BroadcastOp>(op, type, one, ArrayRef<int64_t>());
+    if (node)
+      repeated->setAttr(graph::nodeAttr, node);
+    return success();
+  }
+
+private:
+  /// That of a reader; what is an output itself has but the node's name left, as its location, and outputs of several
+  /// nodes that are one constant not even that: they count as the first node's.
+  static Attribute nodeOf(arith::ConstantOp op) {
+    for (Operation *user : op->getUsers())
+      if (Attribute node = user->getAttr(graph::nodeAttr))
+        return node;
+    auto nodes = op->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(graph::nodesAttr);
+    auto name = dyn_cast<NameLoc>(op.getLoc());
+    for (auto [i, node] : llvm::enumerate(nodes ? nodes.getValue() : ArrayRef<Attribute>()))
+      if (name && cast<StringAttr>(node).getValue().rsplit('|').first == name.getName())
+        return Builder(op.getContext()).getI64IntegerAttr(static_cast<int64_t>(i));
+    return nodes && !nodes.empty() ? Builder(op.getContext()).getI64IntegerAttr(0) : Attribute();
+  }
+};
+
 struct ComposeReshapes : OpRewritePattern<graph::ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(graph::ReshapeOp op, PatternRewriter &rewriter) const override {
@@ -193,7 +229,7 @@ struct ComposeSlices : OpRewritePattern<graph::SliceOp> {
 } // namespace
 
 void normalize::addFoldAccesses(RewritePatternSet &patterns) {
-  patterns.add<ComposeReshapes, ComposeTransposes, TransposeOfUnits, SimplifyBroadcast, TransposeOfBroadcast,
+  patterns.add<SplatOfUnknownSize, ComposeReshapes, ComposeTransposes, TransposeOfUnits, SimplifyBroadcast, TransposeOfBroadcast,
                ReduceOfUnits, TransposeOfIota, ReshapeOfConstant, TransposeOfConstant, ComposeSlices>(
       patterns.getContext());
 }

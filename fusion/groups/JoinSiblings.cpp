@@ -14,7 +14,8 @@ using namespace tilewright::fusion;
 /// Whether two groups that read the same value may be joined: pointwise, and with outputs of the same sizes.
 static bool areSiblings(const Group &a, const Group &b, FusionMode mode) {
   auto isPlain = [](const Group &group) {
-    return !group.onHost && !group.isView() && group.geometry.kind == RootKind::Pointwise;
+    return !group.onHost && !group.isView() && group.geometry.kind == RootKind::Pointwise &&
+           !group.geometry.outputs.empty(); // of a single operation that is no kernel nothing is known
   };
   if (!isPlain(a) || !isPlain(b) || (mode != FusionMode::All && a.nodes() != b.nodes()))
     return false;

@@ -249,7 +249,11 @@ Value Materializer::materializeWithFill(Value value, Place place, const Frame &f
   if (auto extend = dyn_cast<arith::ExtFOp>(op)) {
     TypedAttr narrow = narrowFill(fill, cast<RankedTensorType>(extend.getIn().getType()).getElementType());
     Value tile = narrow ? materializeWithFill(extend.getIn(), place, frame, masked, narrow) : Value();
-    return tile ? materialize(value, place, frame) : Value(); // finds the load that was just made
+    if (!tile)
+      return {};
+    emitter.at(emitter.depthOf(tile));
+    auto type = cast<RankedTensorType>(tile.getType()).clone(cast<RankedTensorType>(value.getType()).getElementType());
+    return arith::ExtFOp::create(emitter.getBuilder(), emitter.loc, type, tile);
   }
   auto access = dyn_cast<graph::AccessOpInterface>(op);
   if (!access || isa<graph::GatherOp>(op))

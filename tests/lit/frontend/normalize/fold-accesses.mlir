@@ -51,3 +51,21 @@ module {
     return %0 : tensor<4x8xf32>
   }
 }
+
+// -----
+
+// What MLIR folds to a constant has no sizes where they are not known: a scalar is repeated.
+#unknown = affine_map<()[s0] -> (8, s0)>
+// CHECK-LABEL: func.func @main
+// CHECK-DAG: %[[TRUE:.*]] = arith.constant dense<true> : tensor<i1>
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0> : tensor<i8>
+// CHECK-DAG: graph.broadcast %[[TRUE]] dims [] : tensor<i1> -> tensor<8x?xi1
+// CHECK-DAG: graph.broadcast %[[ZERO]] dims [] : tensor<i8> -> tensor<8x?xi8
+// CHECK: return
+module {
+  func.func @main(%x: tensor<8x?xi64, #unknown>, %y: tensor<8x?xi8, #unknown>) -> (tensor<8x?xi1, #unknown>, tensor<8x?xi8, #unknown>) {
+    %0 = arith.cmpi sge, %x, %x : tensor<8x?xi64, #unknown>
+    %1 = arith.xori %y, %y : tensor<8x?xi8, #unknown>
+    return %0, %1 : tensor<8x?xi1, #unknown>, tensor<8x?xi8, #unknown>
+  }
+}
