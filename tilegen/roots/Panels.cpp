@@ -111,14 +111,34 @@ bool isComputedFromConstants(const KernelSpace &space) {
   return !isa<BlockArgument>(behindAccesses(space.rhs)) && isPackable(space);
 }
 
-/// Whether bytes stand in fours along k. What fills up the last four of a column must lie outside of the source.
-static bool packsQuads(const KernelSpace &space, llvm::function_ref<bool(unsigned)> varies,
+/// Whether steps of `loop` from `first` to below `end` lie outside of the source, whatever the other loops are at.
+static bool leaveSource(const KernelSpace &space, const Source &from, unsigned loop, int64_t first, int64_t end) {
+  graph::KernelOp kernel = space.source;
+  ArrayRef<int64_t> sizes = cast<RankedTensorType>(kernel.getArgumentTypes()[from.argument]).getShape();
+  MLIRContext *context = space.nest.context;
+  for (int64_t step = first; step < end; ++step) {
+    bool leaves = false;
+    for (auto [coordinate, size] : llvm::zip_equal(from.coordinates, sizes)) {
+      auto at = dyn_cast<AffineConstantExpr>(
+          coordinate.replace(getAffineDimExpr(loop, context), getAffineConstantExpr(step, context)));
+      leaves |= at && (at.getValue() < 0 || at.getValue() >= size);
+    }
+    if (!leaves)
+      return false;
+  }
+  return true;
+}
+
+/// Whether bytes stand in fours along k. What fills up the last four of a column must lie outside of the source, so
+/// that it is zero: that of a slice may not.
+static bool packsQuads(const KernelSpace &space, const Source &from, llvm::function_ref<bool(unsigned)> varies,
                        llvm::function_ref<int64_t(unsigned)> sizeOf) {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   if (!cast<RankedTensorType>(space.rhs.getType()).getElementType().isInteger(8) || !varies(reduced.back()))
     return false;
-  return sizeOf(reduced.back()) % quad == 0 ||
-         (reduced.size() == 1 && llvm::none_of(space.loopsOfKind(LoopKind::Parallel), varies));
+  int64_t size = sizeOf(reduced.back());
+  return size % quad == 0 || (reduced.size() == 1 && llvm::none_of(space.loopsOfKind(LoopKind::Parallel), varies) &&
+                              leaveSource(space, from, reduced.back(), size, llvm::alignTo(size, quad)));
 }
 
 /// How many neighbours along `loop` have the same coordinate: what `expr` divides the loop's index by, wherever it
@@ -147,7 +167,7 @@ static PanelForm makePanelForm(const KernelSpace &space, const Source &from, int
   };
   auto varies = [&](unsigned loop) { return shared(loop) > 0; };
   auto sizeOf = [&](unsigned loop) { return cast<AffineConstantExpr>(space.loops()[loop].size).getValue(); };
-  bool quads = packsQuads(space, varies, sizeOf);
+  bool quads = packsQuads(space, from, varies, sizeOf);
   unsigned inner = space.loopsOfKind(LoopKind::Reduction).back();
   PanelForm packing{from.argument, {}, {}, {}};
   Exprs loops(space.loops().size(), getAffineConstantExpr(0, context)); // as expressions of packed coordinates
