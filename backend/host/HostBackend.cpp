@@ -6,6 +6,7 @@
 #include "backend/host/HostBackend.h"
 
 #include "backend/ParallelFor.h"
+#include "backend/host/BrainWords.h"
 #include "backend/host/FlatLink.h"
 #include "backend/host/KeepPrecision.h"
 #include "backend/host/KernelEmitter.h"
@@ -148,6 +149,7 @@ static Status compilePart(Part &part, const HostOptions &options, std::mutex &em
 #endif
   optimize(llvmModule, *machine);
   host::storeSingleLanes(llvmModule);
+  host::moveBrainsAsWords(llvmModule);
   if (options.llvmText) {
     llvm::raw_string_ostream stream(*options.llvmText);
     llvmModule.print(stream, nullptr);
