@@ -312,7 +312,7 @@ Status Compiler::group(Compilation &compilation) {
   fusion::FusionOptions how{fusionMode(compilation.mode),
                             tilegen::attentionFusion(*compilation.target, options.matmulPrecision),
                             compilation.target->backend == Backend::Host ? fusion::Machine::Cpu : fusion::Machine::Gpu};
-  how.copiedColumns = tilegen::copiedColumns(*compilation.target, options.matmulPrecision);
+  how.windows = tilegen::singleWindows(*compilation.target, options.matmulPrecision);
   LogicalResult formed = forEachModule(*compilation.module, [&](ModuleOp part) {
     fusion::FusionReport own;
     LogicalResult formed = fusion::formGroups(part, how, &own);

@@ -9,11 +9,12 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::fusion;
 
-/// Whether a GPU copies a row of these channels, to shared memory or as `window` is copied, 16 bytes at a time.
+/// Whether a GPU copies a row of these channels, to shared memory or as `window` is laid out, 16 bytes at a time.
 static bool areCopied(int64_t channels, graph::WindowOp window) {
   constexpr int64_t bitsOfCopy = 128;
   Type element = cast<RankedTensorType>(window.getType()).getElementType();
-  return channels > 0 && (element.isF16() || element.isBF16() || window.getCopied()) &&
+  bool isLaidOut = window.getCopied() || window.getPixels();
+  return channels > 0 && (element.isF16() || element.isBF16() || isLaidOut) &&
          channels * element.getIntOrFloatBitWidth() % bitsOfCopy == 0;
 }
 
@@ -69,7 +70,7 @@ bool fusion::copiesChannels(graph::WindowOp window) {
          });
 }
 
-static bool hasOneTap(graph::WindowOp window) {
+bool fusion::hasOneTap(graph::WindowOp window) {
   SmallVector<AffineExpr> sizes(graph::getSizes(cast<RankedTensorType>(window.getType())));
   return llvm::all_of(ArrayRef(sizes).take_back(window.getDims().size()), normalize::isUnit);
 }
@@ -105,7 +106,7 @@ static void replace(graph::WindowOp window, Value image, int64_t channels, Patte
     turned.push_back(sizes[dim]);
   auto result = graph::WindowOp::create(rewriter, window.getLoc(), rebuild.type(turned, window.getResult()), image,
                                         dims, window.getStrides(), window.getDilations(), window.getLow(),
-                                        window.getFill(), window.getCopied());
+                                        window.getFill(), window.getCopied(), window.getPixels());
   if (Attribute node = window->getAttr(graph::nodeAttr))
     result->setAttr(graph::nodeAttr, node);
   for (OpOperand &use : llvm::make_early_inc_range(window->getUses()))

@@ -10,7 +10,7 @@
 // lie a plane apart. A core turns it once instead: 32 channels of 80x80 through windows of 3x3 take 0.5 ms then, not
 // 1.0. And a GPU turns images of halves: 128 channels of 28x28 by 256 with steps of two take 16 us for 16 images, not
 // 112. Singles, which pass through registers there in any case, took 0.7 to 2.4 times as long, unless their windows are
-// copied as well (CopiedWindows.h).
+// laid out for a copy engine (SingleWindows.h).
 #pragma once
 
 #include "fusion/FusionMode.h"
@@ -22,9 +22,12 @@
 namespace tilewright::fusion {
 
 /// Turns the images of windows whose innermost dimension is spatial, if each of their readers is a contraction over the
-/// same channels, whose number is known: at least 4 on a core, and on GPUs halves, or copied windows, of a multiple of
+/// same channels, whose number is known: at least 4 on a core, and on GPUs halves, or windows laid out, of a multiple of
 /// 16 bytes, without groups.
 void turnChannelsLast(mlir::func::FuncOp main, Machine machine);
+
+/// Whether its windows are of one element.
+bool hasOneTap(graph::WindowOp window);
 
 /// Whether a window reads an image [batch, y..., x, channels] for contractions over the channels, which GPUs then copy
 /// 16 bytes at a time.

@@ -26,6 +26,12 @@ enum class AttentionFusion {
 /// What programs run on: a core computes one after the other, the multiprocessors of a GPU hundreds at a time.
 enum class Machine { Cpu, Gpu };
 
+/// How many columns a result has at least for the windows of singles that it is made of to be laid out for a copy
+/// engine (SingleWindows.h): as pixels that it walks itself, or, where it cannot, copied.
+struct SingleWindows {
+  int64_t pixelColumns, copiedColumns;
+};
+
 /// What decides how much is fused.
 struct FusionOptions {
   FusionOptions(FusionMode mode, AttentionFusion attention = AttentionFusion::All, Machine machine = Machine::Gpu)
@@ -33,8 +39,7 @@ struct FusionOptions {
   FusionMode mode;
   AttentionFusion attention;
   Machine machine;
-  /// Windows of singles are copied for results of so many columns or more (CopiedWindows.h); nothing: they never are.
-  std::optional<int64_t> copiedColumns = std::nullopt;
+  std::optional<SingleWindows> windows = std::nullopt; // of singles; nothing: they are gathered
 };
 
 /// "none", "large", "halves", "floats" or "all".

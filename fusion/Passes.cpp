@@ -29,8 +29,9 @@ struct FormGroupsPass : impl::FormGroupsPassBase<FormGroupsPass> {
     }
     FusionReport report;
     FusionOptions options{*parsed, *attentions, cpu ? Machine::Cpu : Machine::Gpu};
-    if (copiedColumns > 0)
-      options.copiedColumns = copiedColumns;
+    auto columns = [](int64_t option) { return option > 0 ? option : std::numeric_limits<int64_t>::max(); };
+    if (copiedColumns > 0 || pixelColumns > 0)
+      options.windows = SingleWindows{columns(pixelColumns), columns(copiedColumns)};
     if (failed(formGroups(getOperation(), options, explain == "none" ? nullptr : &report)))
       return signalPassFailure();
     if (explain != "none")

@@ -20,7 +20,10 @@ def FormGroupsPass : Pass<"tilewright-group-form-groups", "::mlir::ModuleOp"> {
                  Option<"cpu", "cpu", "bool", "false",
                         "Join and pair products, and split reductions, as it pays on a CPU">,
                  Option<"copiedColumns", "copied-columns", "int64_t", "0",
-                        "Copy windows of singles that are multiplied by so many columns or more; 0: none">];
+                        "Copy windows of singles that are multiplied by so many columns or more; 0: none">,
+                 Option<"pixelColumns", "pixel-columns", "int64_t", "0",
+                        "Leave windows of singles that are multiplied by so many columns or more to an engine that "
+                        "walks pixels, with channels last; 0: none">];
   let dependentDialects = ["::tilewright::graph::GraphDialect"];
 }
 

@@ -165,6 +165,7 @@ def WindowOp : Graph_Access<"window"> {
     * `low`: how far the first window begins in front of the image, for each spatial dimension.
     * `fill`: the value outside of the image, of its element type.
     * `copied`: whether a kernel of their own writes the windows before they are multiplied.
+    * `pixels`: whether the image is to have its channels last, so that a copy engine can walk its pixels.
     * `result`: its sizes o and k say how many windows there are and how large each is.
 
     ```mlir
@@ -173,10 +174,12 @@ def WindowOp : Graph_Access<"window"> {
     ```
   }];
   let arguments = (ins AnyRankedTensor:$data, DenseI64ArrayAttr:$dims, DenseI64ArrayAttr:$strides,
-      DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low, TypedAttrInterface:$fill, UnitAttr:$copied);
+      DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low, TypedAttrInterface:$fill, UnitAttr:$copied,
+      UnitAttr:$pixels);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $data `dims` $dims `strides` $strides `dilations` $dilations `low` $low `fill` $fill (`copied` $copied^)? attr-dict
+    $data `dims` $dims `strides` $strides `dilations` $dilations `low` $low `fill` $fill (`copied` $copied^)? (`pixels` $pixels^)?
+    attr-dict
     `:` type($data) `->` type($result)
   }];
   let hasVerifier = 1;

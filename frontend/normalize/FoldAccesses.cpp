@@ -26,8 +26,8 @@ struct SplatOfUnknownSize : OpRewritePattern<arith::ConstantOp> {
     if (!type || type.hasStaticShape() || !splat)
       return failure();
     rewriter.setInsertionPoint(op);
-    auto scalar = DenseElementsAttr::get(RankedTensorType::get({}, type.getElementType()),
-                                         splat.getSplatValue<Attribute>());
+    auto scalar =
+        DenseElementsAttr::get(RankedTensorType::get({}, type.getElementType()), splat.getSplatValue<Attribute>());
     Value one = arith::ConstantOp::create(rewriter, op.getLoc(), scalar);
     Attribute node = nodeOf(op);
     auto repeated = rewriter.replaceOpWithNewOp<graph::BroadcastOp>(op, type, one, ArrayRef<int64_t>());
@@ -229,7 +229,8 @@ struct ComposeSlices : OpRewritePattern<graph::SliceOp> {
 } // namespace
 
 void normalize::addFoldAccesses(RewritePatternSet &patterns) {
-  patterns.add<SplatOfUnknownSize, ComposeReshapes, ComposeTransposes, TransposeOfUnits, SimplifyBroadcast, TransposeOfBroadcast,
-               ReduceOfUnits, TransposeOfIota, ReshapeOfConstant, TransposeOfConstant, ComposeSlices>(
-      patterns.getContext());
+  patterns
+      .add<SplatOfUnknownSize, ComposeReshapes, ComposeTransposes, TransposeOfUnits, SimplifyBroadcast,
+           TransposeOfBroadcast, ReduceOfUnits, TransposeOfIota, ReshapeOfConstant, TransposeOfConstant, ComposeSlices>(
+          patterns.getContext());
 }

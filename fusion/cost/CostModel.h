@@ -25,7 +25,7 @@ llvm::SmallVector<mlir::Operation *> repeatedStrides(graph::TransposeOp transpos
 ///  * An operand of a contraction is computed again for every tile along the other operand's loop. Weights that are
 ///    stored in few bytes may be, as long as rows are few or `machine` keeps what it computes for many in its caches.
 ///  * The operand of a window is computed again for every window that covers it. Windows that are to be copied
-///    (CopiedWindows.h) are in no kernel with their contraction.
+///    (SingleWindows.h) are in no kernel with their contraction.
 ///  * The operand of a slice, gather, pad or concatenation is computed again by each of them.
 ///  * The operand of a broadcast is computed again for every repetition.
 ///  * The operand of a transpose is read with a stride by each of its `repeatedStrides`.

@@ -3,10 +3,10 @@
 #include "fusion/groups/FormGroups.h"
 
 #include "fusion/ChannelsLast.h"
-#include "fusion/CopiedWindows.h"
 #include "fusion/ExplainFusion.h"
 #include "fusion/Geometry.h"
 #include "fusion/LongReductions.h"
+#include "fusion/SingleWindows.h"
 #include "fusion/groups/ApplyRules.h"
 #include "fusion/groups/CarryAccesses.h"
 #include "fusion/groups/JoinSiblings.h"
@@ -34,8 +34,8 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionR
   if (!main)
     return module.emitError("expected a function @main because grouping starts there");
   splitLongReductions(main, options.machine);
-  if (options.copiedColumns)
-    copyWindows(main, *options.copiedColumns);
+  if (options.windows)
+    layOutWindows(main, *options.windows);
   turnChannelsLast(main, options.machine);
   std::vector<Join> joins;
   if (mode == FusionMode::All) { // equal work of different nodes is done once, and products of one left side at once

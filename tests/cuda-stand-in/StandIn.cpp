@@ -111,10 +111,9 @@ cuTensorMapEncodeIm2col(void *map, int type, unsigned rank, void *address, const
     if (steps[d] == 0 || steps[d] > mostStep)
       return invalidValue;
   uint32_t box[5] = {channels, pixels, 1, 1, 1};
-  return rank < 3 || pixels > mostPixels
-             ? invalidValue
-             : cuTensorMapEncodeTiled(map, type, rank, address, sizes, strides, box, steps, interleave, swizzle,
-                                      promotion, fill);
+  return rank < 3 || pixels > mostPixels ? invalidValue
+                                         : cuTensorMapEncodeTiled(map, type, rank, address, sizes, strides, box, steps,
+                                                                  interleave, swizzle, promotion, fill);
 }
 
 EXPORTED(Result) cuDevicePrimaryCtxRetain(ContextHandle *context, DeviceOrdinal) {

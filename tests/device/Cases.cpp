@@ -112,10 +112,9 @@ double roundoff(DType type) {
 
 std::vector<DeviceCase> deviceCases() {
   std::vector<DeviceCase> cases;
-  for (auto *add :
-       {addPointwiseCases, addRowCases, addProductCases, addGemvCases, addWindowCases, addGatherCases,
-        addAttentionCases, addSharedSumCases, addStoredWeightCases, addPairedProductCases, addGatedStepCases,
-        addPixelCases})
+  for (auto *add : {addPointwiseCases, addRowCases, addProductCases, addGemvCases, addWindowCases, addGatherCases,
+                    addAttentionCases, addSharedSumCases, addStoredWeightCases, addPairedProductCases,
+                    addGatedStepCases, addPixelCases})
     add(cases);
   return cases;
 }

@@ -35,8 +35,8 @@ static std::string mapOfImage(const PixelWindow &w) {
   if (w.isMerged())
     return fmt::format("{}{}, d2 + (d1 mod {}) * {} - {}", image, y, w.outWidth(), w.stride * w.channels,
                        w.pad * w.channels);
-  return fmt::format("{}{}, (d0 mod {}) * {} + (d1 mod {}) * {} - {}, d2", image, y, w.kernel, w.dilation,
-                     w.outWidth(), w.stride, w.pad);
+  return fmt::format("{}{}, (d0 mod {}) * {} + (d1 mod {}) * {} - {}, d2", image, y, w.kernel, w.dilation, w.outWidth(),
+                     w.stride, w.pad);
 }
 
 static std::string kernelText(const PixelWindow &w, int64_t gridX, int64_t gridY) {

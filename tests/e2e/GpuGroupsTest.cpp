@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the kernels of a GPU compute, without one: a model is grouped for sm_90a, and its groups are then compiled for
-// the host. So rules that only GPUs have (pairs and parts of products, states that are stored twice, copied windows)
+// the host. So rules that only GPUs have (pairs and parts of products, states that are stored twice, windows that
+// are copied or turned)
 // are compared with what the host's own groups compute.
 #include "tests/ScratchFolder.h"
 #include "tests/frontend/TinyModel.h"
@@ -80,15 +81,20 @@ TinyModel recurrence(const char *op, int gates) {
 
 const Row rows[] = {
     {"Images",
-     " copied ",
+     " pixels ",
      [] { return convolution({4, 128, 28, 28}, {128, 128, 3, 3}); },
      DType::F32,
      {{4, 128, 28, 28}}},
     {"UnknownImages",
-     " copied ",
+     " pixels ",
      [] { return convolution({"n", 64, 14, 14}, {160, 64, 3, 3}); },
      DType::F32,
      {{1, 64, 14, 14}, {3, 64, 14, 14}}},
+    {"FewChannels",
+     " copied ",
+     [] { return convolution({4, 48, 56, 56}, {128, 48, 3, 3}); },
+     DType::F32,
+     {{4, 48, 56, 56}}},
     {"Sequences", " copied ", [] { return convolution({8, 128, 1000}, {128, 128, 3}); }, DType::F32, {{8, 128, 1000}}},
     {"Volumes",
      " copied ",

@@ -85,8 +85,8 @@ Expected<std::vector<Tensor>> run(CompileOptions options, PlanMode mode, const T
   auto compiled = compileModel(options);
   auto artifact = compiled ? compiled->artifact() : compiled.status();
   auto device = openDevice("host");
-  auto program = artifact ? Program::create(std::move(*artifact), (*device)->info(), std::string(name(mode)))
-                          : artifact.status();
+  auto program =
+      artifact ? Program::create(std::move(*artifact), (*device)->info(), std::string(name(mode))) : artifact.status();
   auto context = program ? Context::create(*program, *device) : program.status();
   return context ? (*context)->run(std::span(&input, 1)) : context.status();
 }

@@ -34,15 +34,15 @@ fusion::AttentionFusion tilegen::attentionFusion(const TargetDesc &target, Matmu
                                                                           : fusion::AttentionFusion::Halves;
 }
 
-std::optional<int64_t> tilegen::copiedColumns(const TargetDesc &target, MatmulPrecision precision) {
+std::optional<fusion::SingleWindows> tilegen::singleWindows(const TargetDesc &target, MatmulPrecision precision) {
   bool multiplies = llvm::any_of(target.matrix, [](const MatrixInstruction &instruction) {
     return instruction.warps == 4 && instruction.type == MatrixType::TF32;
   });
   if (!target.bulkCopies || !multiplies || precision == MatmulPrecision::Ieee)
     return std::nullopt;
-  // Warps that gather split each element, or round it, so copies save more or less. Convolutions of 128 columns took
-  // 0.77 of the time by tf32x3 and 1.07 by tf32, of 256 columns 0.52 and 0.78 (docs/performance.md).
-  return precision == MatmulPrecision::Tf32x3 ? 128 : 256;
+  // As pixels, convolutions of 64 columns took 0.63 of the time by tf32x3 and 0.50 by tf32, copied 1.2 and 1.6; of 128
+  // columns they took 0.77 and 0.92 copied (docs/performance.md).
+  return fusion::SingleWindows{64, 128};
 }
 
 /// A copy of `kernel` for sizes up to the variant's bound.

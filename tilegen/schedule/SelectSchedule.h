@@ -21,9 +21,9 @@ namespace tilegen {
 /// no caches that scores could stay in.
 fusion::AttentionFusion attentionFusion(const TargetDesc &target, MatmulPrecision precision);
 
-/// The least columns by which large windows of singles are multiplied faster if they have been laid out in memory,
-/// where a copy engine can bring them; nothing if the target has none that does.
-std::optional<int64_t> copiedColumns(const TargetDesc &target, MatmulPrecision precision);
+/// The least columns by which large windows of singles are multiplied faster if a copy engine can bring them; nothing if
+/// the target has none that does.
+std::optional<fusion::SingleWindows> singleWindows(const TargetDesc &target, MatmulPrecision precision);
 
 /// The schedule of one kernel, or a diagnostic. Nothing is measured: the same kernel and target give the same schedule.
 mlir::FailureOr<tile::ScheduleAttr> selectSchedule(graph::KernelOp kernel, const TargetDesc &target);

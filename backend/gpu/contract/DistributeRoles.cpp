@@ -168,9 +168,7 @@ void KernelDistributor::lowerBulkCopy(BulkCopyOp op) {
   int64_t panelBytes = shared.getSlotBytes() / (row / width);
   Value base = slotAddress(op.getShared(), op.getSlot()),
         full = ringBarrier(op.getRing(), word(op.getSlot()), /*isEmpty=*/false);
-  auto words = [&](ValueRange values) {
-    return llvm::map_to_vector(values, [&](Value value) { return word(value); });
-  };
+  auto words = [&](ValueRange values) { return llvm::map_to_vector(values, [&](Value value) { return word(value); }); };
   SmallVector<Value> coordinates = words(op.getCoordinates()), offsets = words(op.getOffsets());
   Value first = coordinates[0];
   for (int64_t panel = 0; panel < row / width; ++panel) {

@@ -78,7 +78,8 @@ static const Breakage breakages[] = {
     {"ScalarOutOfRange", [](Contents &, Plan &p) { launchOf(p).scalars[0] = 99; }, "step 1 names expression 99"},
     {"GridMissing", [](Contents &, Plan &p) { launchOf(p).grid[2] = none; }, "step 1 names expression"},
     {"WorkspaceOutOfRange", [](Contents &, Plan &p) { launchOf(p).workspaceBytes = 99; }, "step 1 names expression 99"},
-    {"TensorMapTooMany", [](Contents &, Plan &p) { launchOf(p).tensorMaps.push_back({0, 0, {0}, {0}, {1}, 0, {}, {}, {}}); },
+    {"TensorMapTooMany",
+     [](Contents &, Plan &p) { launchOf(p).tensorMaps.push_back({0, 0, {0}, {0}, {1}, 0, {}, {}, {}}); },
      "step 1 passes 1 tensor maps to 'add__f32__host', which takes 0"},
     {"TensorMapOfNoBuffer",
      [](Contents &, Plan &p) {
@@ -98,6 +99,12 @@ static const Breakage breakages[] = {
        launchOf(p).tensorMaps.push_back({0, 99, {0}, {0}, {1}, 0, {}, {}, {}});
      },
      "step 1 names expression 99"},
+    {"TensorMapOfPixelsWithoutSteps",
+     [](Contents &, Plan &p) {
+       p.kernels[0].tensorMaps = 1;
+       launchOf(p).tensorMaps.push_back({0, 0, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, 0, {-1}, {1}, {0}});
+     },
+     "step 1 has a tensor map of 3 sizes whose pixels have 1 and 1 corners and 1 steps"},
     {"TensorMapOfUnknownRounding",
      [](Contents &, Plan &p) {
        p.kernels[0].tensorMaps = 1;

@@ -46,8 +46,7 @@ TensorMapOp makeTensorMap(mlir::OpBuilder &b, mlir::Location loc, const BulkAcce
 llvm::SmallVector<mlir::Value> boxCoordinates(mlir::OpBuilder &b, mlir::Location loc, const BulkAccess &access,
                                               mlir::ValueRange offsets, unsigned symbols);
 /// Expressions of the load's offsets as values.
-llvm::SmallVector<mlir::Value> valuesOf(mlir::OpBuilder &b, mlir::Location loc,
-                                        llvm::ArrayRef<mlir::AffineExpr> exprs, mlir::ValueRange offsets,
-                                        unsigned symbols);
+llvm::SmallVector<mlir::Value> valuesOf(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<mlir::AffineExpr> exprs,
+                                        mlir::ValueRange offsets, unsigned symbols);
 
 } // namespace tilewright::tile

@@ -170,7 +170,8 @@ bool PixelAnalysis::findChannels() {
   auto depth = dyn_cast<AffineConstantExpr>(access_.bounds.getResult(fast_));
   AffineExpr fast = getAffineDimExpr(fast_, context_), others = last.rest - fast;
   elements_ = access_.tile.getDimSize(fast_);
-  if (!size || !depth || depth.getValue() % elements_ || tilegen::dependsOn(simplifyAffineExpr(others, access_.map.getNumDims(), access_.map.getNumSymbols()), fast_))
+  if (!size || !depth || depth.getValue() % elements_ ||
+      tilegen::dependsOn(simplifyAffineExpr(others, access_.map.getNumDims(), access_.map.getNumSymbols()), fast_))
     return false;
   channels_ = isMerged_ ? std::gcd(std::gcd(last.digit->scale, last.constant), *size) : *size;
   AffineExpr start = last.rest + (isMerged_ ? 0 : last.constant);
@@ -225,8 +226,6 @@ std::optional<BulkAccess> PixelAnalysis::run() {
 
 } // namespace
 
-std::optional<BulkAccess> pixelAccess(const Access &access, unsigned fast) {
-  return PixelAnalysis(access, fast).run();
-}
+std::optional<BulkAccess> pixelAccess(const Access &access, unsigned fast) { return PixelAnalysis(access, fast).run(); }
 
 } // namespace tilewright::tile

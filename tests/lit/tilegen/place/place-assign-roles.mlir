@@ -339,3 +339,39 @@ tile.kernel @oneSlot(%a: !tile.buffer<f32, () -> (64, 64)>, %b: !tile.buffer<f32
   tile.store %sum, %y[%c0, %c0] bounds () -> (64, 64) map (d0, d1) -> (d0, d1) : tensor<64x64xf32> -> !tile.buffer<f32, () -> (64, 64)>
   tile.return
 }
+
+// -----
+
+// Windows of an image whose channels come last, of two by three elements: the engine walks the image's pixels by steps of two, from one row above it.
+// CHECK-LABEL: tile.kernel @pixels
+// CHECK: tile.tensor_map %arg0 start () -> (0) sizes () -> (128, 12, 10, 3) strides () -> (1, 128, 1536, 15360) pixels [-1, -1] to [-2, 0] step [2, 2] : <f16, () -> (3, 10, 1536)> -> <f16, [64, 64, 1, 1]>
+// CHECK: tile.size (d0, d1, d2) -> (d2 mod 128)
+// CHECK: tile.size (d0, d1, d2) -> ((d1 mod 6) * 2 - 1)
+// CHECK: tile.size (d0, d1, d2) -> (((d1 floordiv 6) mod 6) * 2 - 1)
+// CHECK: tile.size (d0, d1, d2) -> (d1 floordiv 36)
+// CHECK: tile.size (d0, d1, d2) -> (d2 floordiv 128)
+// CHECK: tile.bulk_copy %{{.*}} plus[%{{.*}}, %{{.*}}] into
+tile.kernel @pixels(%x: !tile.buffer<f16, () -> (3, 10, 1536)>, %f: !tile.buffer<f16, () -> (2, 384, 64)>,
+                    %y: !tile.buffer<f32, () -> (108, 64)>)
+    attributes {grid = affine_map<() -> (2, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 64], reduce = [1, 64], warps = 4, stages = 3, groups = 1>} {
+  %p = tile.program_id 0
+  %m = tile.size (d0) -> (d0 * 64)(%p)
+  %c0 = arith.constant 0 : index
+  %c12 = arith.constant 12 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<1x64x64xf32>
+  %sum = scf.for %t = %c0 to %c12 step %c1 iter_args(%acc = %zero) -> (tensor<1x64x64xf32>) {
+    %ky = tile.size (d0) -> (d0 floordiv 6)(%t)
+    %k = tile.size (d0) -> ((d0 mod 6) * 64)(%t)
+    %a = tile.load %x[%ky, %m, %k] bounds () -> (2, 108, 384)
+        map (d0, d1, d2) -> (d1 floordiv 36, d0 + ((d1 floordiv 6) mod 6) * 2 - 1, d2 + (d1 mod 6) * 256 - 128) guard [1, 2] fill 0.0 : f16
+        : !tile.buffer<f16, () -> (3, 10, 1536)> -> tensor<1x64x64xf16>
+    %b = tile.load %f[%ky, %k, %c0] bounds () -> (2, 384, 64) map (d0, d1, d2) -> (d0, d1, d2)
+        : !tile.buffer<f16, () -> (2, 384, 64)> -> tensor<1x64x64xf16>
+    %d = tile.dot %a, %b, %acc : tensor<1x64x64xf16>, tensor<1x64x64xf16>, tensor<1x64x64xf32>
+    scf.yield %d : tensor<1x64x64xf32>
+  }
+  tile.store %sum, %y[%c0, %m, %c0] bounds () -> (1, 108, 64) map (d0, d1, d2) -> (d1, d2) : tensor<1x64x64xf32> -> !tile.buffer<f32, () -> (108, 64)>
+  tile.return
+}

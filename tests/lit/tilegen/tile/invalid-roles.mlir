@@ -58,6 +58,38 @@ tile.kernel @k(%x: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_
 
 // -----
 
+tile.kernel @k(%x: !tile.buffer<f16, () -> (2, 8, 8, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  // expected-error@+1 {{expected corners and steps of 2 dimensions because the others are channels and images, got 2, 1 and 2}}
+  %m = tile.tensor_map %x start () -> (0) sizes () -> (64, 8, 8, 2) strides () -> (1, 64, 512, 4096) pixels [-1, -1] to [-1] step [1, 1]
+      : !tile.buffer<f16, () -> (2, 8, 8, 64)> -> !tile.tensor_map<f16, [64, 64, 1, 1]>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f16, () -> (2, 8, 8, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  // expected-error@+1 {{expected positive steps from pixel to pixel, got array<i64: 1, 0>}}
+  %m = tile.tensor_map %x start () -> (0) sizes () -> (64, 8, 8, 2) strides () -> (1, 64, 512, 4096) pixels [-1, -1] to [-1, -1] step [1, 0]
+      : !tile.buffer<f16, () -> (2, 8, 8, 64)> -> !tile.tensor_map<f16, [64, 64, 1, 1]>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f16, () -> (2, 8, 8, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %i = arith.constant 0 : index
+  %s = tile.shared_alloc offset 0 : !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>
+  %r = tile.ring_alloc offset 16384 : !tile.ring<slots = 2, releases = 4>
+  %m = tile.tensor_map %x start () -> (0) sizes () -> (64, 8, 8, 2) strides () -> (1, 64, 512, 4096) pixels [-1, -1] to [-1, -1] step [1, 1]
+      : !tile.buffer<f16, () -> (2, 8, 8, 64)> -> !tile.tensor_map<f16, [64, 64, 1, 1]>
+  // expected-error@+1 {{expected 2 offsets because the tensor's pixels have that many dimensions, got 1}}
+  tile.bulk_copy %m[%i, %i, %i, %i] plus [%i] into %s[%i] signals %r : !tile.tensor_map<f16, [64, 64, 1, 1]>
+      -> !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>, !tile.ring<slots = 2, releases = 4>
+  tile.return
+}
+
+// -----
+
 func.func @f(%m: !tile.tensor_map<f16, [64, 64]>, %s: !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>,
              %r: !tile.ring<slots = 2, releases = 4>, %i: index) {
   // expected-error@+1 {{expected 2 coordinates because the tensor has that many dimensions, got 1}}

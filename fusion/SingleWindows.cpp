@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fusion/SingleWindows.h"
+
+#include "fusion/ChannelsLast.h"
+#include "fusion/cost/Iterations.h"
+
+#include "frontend/graph/GraphOps.h"
+
+#include "mlir/IR/Matchers.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::fusion;
+
+/// What pays on an H100 (docs/performance.md): 2^27 multiplications took 0.9 to 1.3 times as long if the image had to be
+/// turned or copied. A large image is copied as many times as a window has elements.
+constexpr double leastMultiplications = 1 << 28, leastOfTurned = 1 << 26, mostBytes = 1 << 30, bytesOfRow = 16;
+/// A single image loses less by copies than 16 images gain. There may be many more.
+constexpr int64_t unknownImages = 16;
+constexpr double mostBytesOfUnknown = 1 << 29;
+constexpr int64_t channelsOfBox = 32; // 128 bytes
+
+/// Whether nothing but the number of images may be unknown.
+static bool areImagesOfKnownSize(RankedTensorType windows) {
+  return llvm::none_of(windows.getShape().drop_front(), ShapedType::isDynamic);
+}
+
+namespace {
+/// A window that a contraction reads, in numbers.
+struct ReadWindow {
+  double elements, columns, bytesOfRow;
+  bool hasKnownSize; // the number of images as well
+};
+} // namespace
+
+/// None if the copy engine is of no use for it.
+static std::optional<ReadWindow> readOf(graph::WindowOp window) {
+  constexpr double bytesOfSingle = 4;
+  auto type = cast<RankedTensorType>(window.getType());
+  bool isImage = window.getDims().front() <= 2; // no groups beside the batch and the channels
+  if (!type.getElementType().isF32() || !areImagesOfKnownSize(type) || !isImage || !window->hasOneUse())
+    return std::nullopt;
+  OpOperand &use = *window->use_begin();
+  auto contract = dyn_cast<graph::ContractOp>(use.getOwner());
+  if (!contract)
+    return std::nullopt;
+  unsigned side = use.getOperandNumber();
+  if (matchPattern(contract->getOperand(1 - side), m_Constant())) // one number: there is nothing to bring
+    return std::nullopt;
+  return ReadWindow{elementsOf(window, unknownImages), iterationsWithout(contract, 1 - side, side, unknownImages),
+                    iterationsWithout(contract, side, 2, unknownImages) * bytesOfSingle, type.hasStaticShape()};
+}
+
+static bool isCopied(const ReadWindow &read, int64_t leastColumns) {
+  constexpr double bytesOfSingle = 4;
+  return read.elements * read.columns >= leastMultiplications && read.columns >= static_cast<double>(leastColumns) &&
+         std::fmod(read.bytesOfRow, bytesOfRow) == 0 &&
+         read.elements * bytesOfSingle <= (read.hasKnownSize ? mostBytes : mostBytesOfUnknown);
+}
+
+/// Whether these are windows of an image [batch, channels, y, x], or of one that is turned, of channels that a box takes
+/// whole, with work enough.
+static bool arePixels(graph::WindowOp window, const ReadWindow &read, int64_t leastColumns) {
+  auto type = cast<RankedTensorType>(window.getData().getType());
+  ArrayRef<int64_t> dims = window.getDims();
+  bool areLast = dims == ArrayRef<int64_t>({1, 2});
+  if (read.elements * read.columns < (areLast ? leastOfTurned : leastMultiplications))
+    return false;
+  return type.getRank() == 4 && (areLast || dims == ArrayRef<int64_t>({2, 3})) && !hasOneTap(window) &&
+         type.getDimSize(areLast ? 3 : 1) % channelsOfBox == 0 && !window.getData().getDefiningOp<graph::WindowOp>() &&
+         read.columns >= static_cast<double>(leastColumns);
+}
+
+void fusion::layOutWindows(func::FuncOp main, const SingleWindows &least) {
+  for (auto window : main.front().getOps<graph::WindowOp>()) {
+    std::optional<ReadWindow> read = readOf(window);
+    if (read && arePixels(window, *read, least.pixelColumns))
+      window.setPixels(true);
+    else if (read && isCopied(*read, least.copiedColumns))
+      window.setCopied(true);
+  }
+}
