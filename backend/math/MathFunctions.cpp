@@ -354,10 +354,12 @@ Value MathFunctions::asinh(Value x) {
   return copySign(select(less(a, constant(1e8)), exact, large), x);
 }
 
+/// The sum of t < 0 and its root cancels to -1 far from 0, whose log1p is not NaN.
 Value MathFunctions::acosh(Value x) {
-  Value t = sub(x, constant(1.0));
+  Value t = sub(x, constant(1.0)), nan = constant(std::numeric_limits<double>::quiet_NaN());
   Value exact = log1p(add(t, sqrt(fma(t, t, add(t, t)))));
-  return select(less(x, constant(1e8)), exact, add(log(x), constant(std::numbers::ln2)));
+  Value defined = select(less(x, constant(1e8)), exact, add(log(x), constant(std::numbers::ln2)));
+  return select(less(t, constant(0.0)), nan, defined);
 }
 
 Value MathFunctions::atanh(Value x) {

@@ -206,33 +206,11 @@ void tan(NodeBuilder &b) {
 void asin(NodeBuilder &b) { b.out(b.apply<math::AsinOp>(b.in(0))); }
 void acos(NodeBuilder &b) { b.out(b.apply<math::AcosOp>(b.in(0))); }
 void atan(NodeBuilder &b) { b.out(b.apply<math::AtanOp>(b.in(0))); }
-/// Computed from exp(x) - 1, which is accurate near 0. If that is large, the other term is negligible and may be NaN.
-void sinh(NodeBuilder &b) {
-  Term up = b.apply<math::ExpM1Op>(b.in(0));
-  b.out(0.5 * b.select(greater(b, up, 1e9), up, up + up / (up + 1.0)));
-}
-
-void cosh(NodeBuilder &b) {
-  Term x = b.in(0);
-  b.out(0.5 * (b.exp(x) + b.exp(-x)));
-}
-void acosh(NodeBuilder &b) {
-  Term x = b.in(0);
-  b.out(b.log(x + b.sqrt(x * x - 1.0)));
-}
-void atanh(NodeBuilder &b) {
-  Term x = b.in(0);
-  b.out(0.5 * (b.apply<math::Log1pOp>(x) - b.apply<math::Log1pOp>(-x)));
-}
-
-/// sign(x) * log1p(|x| + x^2 / (1 + sqrt(x^2 + 1))), which is accurate for small x.
-void asinh(NodeBuilder &b) {
-  Term x = b.in(0), size = b.abs(x), square = x * x;
-  Term positive = b.apply<math::Log1pOp>(size + square / (1.0 + b.sqrt(square + 1.0)));
-  positive = b.select(greater(b, size, 1e8), b.log(size) + 0.6931471805599453, positive); // the square overflows
-  b.out(b.select(less(b, x, 0), -positive, positive));
-}
-
+void sinh(NodeBuilder &b) { b.out(b.apply<math::SinhOp>(b.in(0))); }
+void cosh(NodeBuilder &b) { b.out(b.apply<math::CoshOp>(b.in(0))); }
+void asinh(NodeBuilder &b) { b.out(b.apply<math::AsinhOp>(b.in(0))); }
+void acosh(NodeBuilder &b) { b.out(b.apply<math::AcoshOp>(b.in(0))); }
+void atanh(NodeBuilder &b) { b.out(b.apply<math::AtanhOp>(b.in(0))); }
 void erf(NodeBuilder &b) { b.out(b.erf(b.in(0))); }
 void tanh(NodeBuilder &b) { b.out(b.tanh(b.in(0))); }
 void floor(NodeBuilder &b) { b.out(b.apply<math::FloorOp>(b.in(0))); }

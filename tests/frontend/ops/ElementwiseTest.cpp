@@ -9,12 +9,12 @@ namespace {
 
 std::vector<Case> elementwise() {
   std::vector<Case> cases;
-  for (const char *op : {"Abs",      "Acos",        "Asin",      "Atan",      "Ceil",
-                         "Cos",      "Erf",         "Exp",       "Floor",     "Neg",
-                         "Relu",     "Round",       "Sigmoid",   "Sign",      "Sin",
-                         "Softplus", "Softsign",    "Tanh",      "Elu",       "Selu",
-                         "Celu",     "HardSigmoid", "HardSwish", "LeakyRelu", "ThresholdedRelu",
-                         "Shrink",   "Reciprocal",  "IsNaN",     "IsInf",     "Identity"})
+  for (const char *op : {"Abs",    "Acos",       "Acosh",       "Asin",      "Asinh",     "Atan",
+                         "Atanh",  "Ceil",       "Cos",         "Cosh",      "Erf",       "Exp",
+                         "Floor",  "Neg",        "Relu",        "Round",     "Sigmoid",   "Sign",
+                         "Sin",    "Sinh",       "Softplus",    "Softsign",  "Tanh",      "Elu",
+                         "Selu",   "Celu",       "HardSigmoid", "HardSwish", "LeakyRelu", "ThresholdedRelu",
+                         "Shrink", "Reciprocal", "IsNaN",       "IsInf",     "Identity"})
     cases.push_back({op, {{{3, 5}}}});
   for (const char *op : {"Add", "Sub", "Mul", "Div", "Max", "Min", "Less", "Greater", "Equal", "LessOrEqual",
                          "GreaterOrEqual", "PRelu", "Sum", "Mean"})
@@ -64,10 +64,45 @@ std::vector<Case> elementwise() {
   return cases;
 }
 
+struct KnownValue {
+  std::string op;
+  float at, value;
+};
+class KnownValues : public testing::TestWithParam<KnownValue> {};
+
+/// Where formulas of exp, log and sqrt overflow or cancel.
+TEST_P(KnownValues, AreMet) {
+  const auto &[op, at, value] = GetParam();
+  TinyModel model;
+  model.input("x", {1}).output("y").node(op, {"x"}, {"y"});
+  mlir::MLIRContext context;
+  auto module = importModelBytes(context, model.bytes(), ".", {});
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  Tensor x = Tensor::allocate(DType::F32, {1}), y = Tensor::allocate(DType::F32, {1});
+  *x.data<float>() = at, *y.data<float>() = value;
+  auto got = graph::interpret(**module, std::span(&x, 1));
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  expectClose(got->front(), y, op + " of " + std::to_string(at));
+}
+
+const KnownValue knownValues[] = {{"Sinh", -10, -11013.233f},
+                                  {"Sinh", -20, -2.4258260e8f},
+                                  {"Sinh", 89, 2.2448064e38f},
+                                  {"Sinh", -90, -INFINITY},
+                                  {"Cosh", 89, 2.2448064e38f},
+                                  {"Cosh", -89, 2.2448064e38f},
+                                  {"Cosh", -90, INFINITY},
+                                  {"Asinh", -1e30f, -69.770699f},
+                                  {"Acosh", 1e30f, 69.770699f},
+                                  {"Acosh", 0.5f, NAN},
+                                  {"Acosh", 1, 0},
+                                  {"Atanh", -1, -INFINITY}};
+
 } // namespace
 
 namespace tilewright::test {
 
 INSTANTIATE_TEST_SUITE_P(Elementwise, HandlersTest, testing::ValuesIn(elementwise()), caseName);
+INSTANTIATE_TEST_SUITE_P(Hyperbolic, KnownValues, testing::ValuesIn(knownValues));
 
 } // namespace tilewright::test
