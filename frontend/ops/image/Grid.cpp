@@ -40,13 +40,14 @@ struct GridAxis {
                     b.like(x, 0)); // with a single pixel there is nothing between centers
   }
 
-  /// Converts [-1, 1] to pixels. Positions are then inside of the image, except for padding_mode zeros.
+  /// Converts [-1, 1] to pixels. Positions are then inside of the image, except for padding_mode zeros. Cubic taps are
+  /// clamped to the border one by one; two pixels outside of it, all four are the same pixel.
   Term position(Term normalized) const {
     Term x = alignCorners ? (normalized + 1.0) * 0.5 * last : ((normalized + 1.0) * (last + 1.0) - 1.0) * 0.5;
     if (mode == "nearest")
       x = b.apply<math::RoundEvenOp>(x);
     if (padding == "border")
-      x = clamp(x);
+      x = mode == "cubic" ? b.minimum(b.maximum(x, -2), last + 2.0) : clamp(x);
     else if (padding == "reflection")
       x = reflect(x);
     return mode == "nearest" ? b.apply<math::RoundEvenOp>(x) : x;

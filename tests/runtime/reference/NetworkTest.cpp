@@ -101,6 +101,10 @@ TEST(ReferenceResize, Interpolates) {
   expectMalformed(resize("nearest", "asymmetric"), {x, none, vector({1, 1, 0})}, "expected a scale above 0");
   expectOutputs({"GridSample", 16, {{"align_corners", int64_t{1}}}},
                 {counting({1, 1, 1, 3}), floats({1, 1, 2, 2}, {-0.5, 0, 3, 0})}, {floats({1, 1, 1, 2}, {0.5, 0})});
+  Node cubic{"GridSample", 16, {{"align_corners", int64_t{1}}}};
+  cubic.attributes["mode"] = std::string("bicubic"), cubic.attributes["padding_mode"] = std::string("border");
+  expectOutputs(cubic, {floats({1, 1, 1, 4}, {1, 2, 4, 8}), floats({1, 1, 3, 2}, {-1.5, 0, 1.25, 0, 4, 0})},
+                {floats({1, 1, 1, 3}, {0.96484375, 8.439453125, 8})}); // overshoots near the border
 }
 
 TEST(ReferenceOrder, SortsAndAccumulates) {
