@@ -20,9 +20,8 @@ struct DataDependentRow {
   std::string_view op;
   int64_t dim;
 };
-constexpr DataDependentRow dataDependent[] = {
-    {"Compress", -1},    {"NonMaxSuppression", 0}, {"NonZero", 1}, {"StringNormalizer", -1},
-    {"StringSplit", -1}, {"Tokenizer", -1},        {"Unique", -1}};
+constexpr DataDependentRow dataDependent[] = {{"NonMaxSuppression", 0}, {"NonZero", 1},    {"StringNormalizer", -1},
+                                              {"StringSplit", -1},      {"Tokenizer", -1}, {"Unique", -1}};
 const DataDependentRow *dataDependentRow(std::string_view op) {
   const auto *row = llvm::find_if(dataDependent, [&](const DataDependentRow &known) { return known.op == op; });
   return row == std::end(dataDependent) ? nullptr : row;
@@ -280,14 +279,33 @@ static std::optional<Sizes> paddedSizes(NodeBuilder &b) {
   return sizes;
 }
 
+/// The sizes of Compress's result. Only the number of elements that the condition chooses may depend on data.
+static std::optional<Sizes> compressedSizes(NodeBuilder &b) {
+  if (b.node.op != "Compress" || !b.has(0))
+    return std::nullopt;
+  const Tensor *condition = b.constant(1);
+  AffineExpr chosen;
+  if (condition && condition->type() == DType::Bool)
+    chosen = b.number(std::count_if(condition->data<uint8_t>(), condition->data<uint8_t>() + condition->count(),
+                                    [](uint8_t isChosen) { return isChosen != 0; }));
+  else
+    chosen = b.state.freshSymbol("u");
+  if (!b.hasAttribute("axis"))
+    return Sizes{chosen};
+  Sizes sizes = b.sizes(0);
+  sizes[b.axis(b.integer("axis", 0), b.rank(0))] = chosen;
+  return sizes;
+}
+
 /// Results from trial runs.
 static Status resultsFromTrials(NodeBuilder &b, ArrayRef<const onnx::ValueInfoProto *> declared,
                                 std::vector<ResultType> &results) {
   ImportState &state = b.state;
-  if (std::optional<Sizes> padded = paddedSizes(b)) {
-    results.push_back({b.type(0), *padded, nullptr});
-    return {};
-  }
+  for (auto known : {paddedSizes, compressedSizes})
+    if (std::optional<Sizes> sizes = known(b)) {
+      results.push_back({b.type(0), *sizes, nullptr});
+      return {};
+    }
   if (llvm::is_contained(likeFirst, b.node.op)) {
     results.push_back({b.type(0), b.sizes(0), nullptr});
     return {};

@@ -78,6 +78,28 @@ TEST_P(LateSizes, UnderAnotherShape) {
   expectShape(model, numbers(40, 23), {23, 1});
 }
 
+/// Broadcasting needs to know which sizes are 1.
+TEST_P(LateSizes, OfCompressAreLateAlongItsAxisOnly) {
+  TinyModel model;
+  positives(model, "a").floats("row", {1, 6}, std::vector<float>(6, 0.5f));
+  model.integers("one", {1}, {1});
+  model.node("Unsqueeze", {"x", "one"}, {"column"});
+  setAttribute(model.node("Compress", {"column", "isPositive"}, {"chosen"}), "axis", int64_t(0));
+  model.node("Add", {"chosen", "row"}, {"y"});
+  expectShape(model, numbers(5, 3), {3, 6});
+  expectShape(model, numbers(40, 23), {23, 6});
+}
+
+TEST_P(LateSizes, OfCompressAreKnownWithItsCondition) {
+  TinyModel model;
+  model.input("x", {"n", 2}).output("y");
+  model.initializer("second", {2}, DType::Bool)->set_raw_data(std::string("\0\1", 2));
+  setAttribute(model.node("Compress", {"x", "second"}, {"column"}), "axis", int64_t(-1));
+  model.node("Mul", {"x", "column"}, {"y"});
+  expectShape(model, sampleTensor(DType::F32, {1, 2}), {1, 2});
+  expectShape(model, sampleTensor(DType::F32, {7, 2}), {7, 2});
+}
+
 TEST_P(LateSizes, AreGuarded) {
   TinyModel model;
   positives(model, "a").floats("table", {16}, std::vector<float>(16, 0.5f));
