@@ -198,6 +198,23 @@ std::optional<int64_t> NodeBuilder::declaredRank(size_t i) const {
   return found == state.declaredRanks.end() ? std::nullopt : std::optional(found->second);
 }
 
+/// Sizes read at run time are taken for the sizes beside them, unless not all of them can be: the result of Reshape
+/// has as many elements as its input. Then each of them may be 1.
+static void findRepeated(ImportState &state, ArrayRef<Sizes> shapes) {
+  SmallVector<SizeAssumption> assumed;
+  for (const Sizes &shape : shapes)
+    for (auto [back, own] : llvm::enumerate(llvm::reverse(shape)))
+      for (const Sizes &other : shapes) {
+        AffineExpr size = state.resolve(own);
+        AffineExpr beside = back < other.size() ? state.resolve(other[other.size() - 1 - back]) : size;
+        if (state.isRead(size) && beside != size && graph::constantSize(beside) != 1)
+          assumed.emplace_back(size, beside);
+      }
+  if (!assumed.empty() && state.contradicts(assumed, 1))
+    for (auto [size, beside] : assumed)
+      state.takeAsRepeated(size);
+}
+
 /// For two sizes of which none is the constant 1. By default they are assumed to be equal, which leaves one symbol. If
 /// either may be 1 at run time, the model gets a second plan, imported with broadcastWhenRunning.
 AffineExpr NodeBuilder::broadcastSize(AffineExpr a, AffineExpr b, size_t dim) {
@@ -209,6 +226,8 @@ AffineExpr NodeBuilder::broadcastSize(AffineExpr a, AffineExpr b, size_t dim) {
   auto isGiven = [&](AffineExpr size) {
     return graph::constantSize(size) || state.isInputSymbol(size) || state.isBroadcast(size);
   };
+  if (a != b && (state.isRepeated(a) || state.isRepeated(b)))
+    return state.broadcast(a, b, message);
   if (a != b && (mayBeOne(a) || mayBeOne(b))) {
     if (state.options.broadcastWhenRunning && (isGiven(a) || isGiven(b)))
       return state.broadcast(a, b, message);
@@ -225,6 +244,7 @@ Sizes NodeBuilder::broadcastSizes(ArrayRef<Sizes> shapes) {
   for (const Sizes &shape : shapes)
     rank = std::max(rank, shape.size());
   Sizes result(rank, number(1));
+  findRepeated(state, shapes);
   for (const Sizes &shape : shapes)
     for (size_t i = 0; i < shape.size(); ++i) {
       AffineExpr size = shape[i], &common = result[rank - shape.size() + i];
@@ -250,12 +270,13 @@ Term NodeBuilder::broadcast(Term x, ArrayRef<AffineExpr> sizes, ArrayRef<int64_t
     if (graph::constantSize(own[i]) != 1 && dim < static_cast<int64_t>(sizes.size()))
       wanted[i] = state.resolve(sizes[dim]);
   if (wanted != own) {
-    bool mayRepeat =
-        llvm::any_of(wanted, [&](AffineExpr size) { return state.isBroadcast(size) || graph::constantSize(size); });
-    x = state.options.broadcastWhenRunning && mayRepeat
-            ? term(graph::RepeatOp::create(state.builder, state.location, state.tensorType(wanted, x.element()),
-                                           x.value))
-            : conform(x, wanted);
+    bool mayRepeat = llvm::any_of(own, [&](AffineExpr size) { return state.isRepeated(size); }) ||
+                     (state.options.broadcastWhenRunning && llvm::any_of(wanted, [&](AffineExpr size) {
+                        return state.isBroadcast(size) || graph::constantSize(size);
+                      }));
+    x = mayRepeat ? term(graph::RepeatOp::create(state.builder, state.location, state.tensorType(wanted, x.element()),
+                                                 x.value))
+                  : conform(x, wanted);
   }
   return term(state.builder.createOrFold<graph::BroadcastOp>(state.location, state.tensorType(sizes, x.element()),
                                                              x.value, dims));

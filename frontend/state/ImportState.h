@@ -57,6 +57,9 @@ mlir::Type elementType(mlir::MLIRContext *context, DType type);
 inline bool isHalf(DType type) { return type == DType::F16 || type == DType::BF16; }
 inline bool isFloat(DType type) { return findDType(type) && findDType(type)->isFloat; }
 
+/// A symbol and the size that it is taken for.
+using SizeAssumption = std::pair<mlir::AffineExpr, mlir::AffineExpr>;
+
 class ImportState {
 public:
   ImportState(mlir::MLIRContext &context, const ImportOptions &options, ImportReport &report);
@@ -117,6 +120,17 @@ public:
   /// The size that dimensions of sizes `a` and `b` broadcast to at run time. A guard checks that they do: that each is
   /// 1 or the result.
   mlir::AffineExpr broadcast(mlir::AffineExpr a, mlir::AffineExpr b, const std::string &message);
+  /// Records that a = b for sizes of which some were read at run time, which the plan checks by itself. `unify` then
+  /// gives none of them a size for which that is never true.
+  void recordEqual(mlir::AffineExpr a, mlir::AffineExpr b) { equations.push_back(resolve(a - b)); }
+  /// Whether what was recorded cannot hold if each of these symbols is the size beside it, and all sizes are at least
+  /// `least`, 0 or 1.
+  bool contradicts(llvm::ArrayRef<SizeAssumption> assumed, int64_t least) const;
+  /// Whether `size` is a symbol that was read at run time.
+  bool isRead(mlir::AffineExpr size) const;
+  /// From now on what `symbol` broadcasts with is not assumed to be equal: it may be 1.
+  void takeAsRepeated(mlir::AffineExpr symbol) { repeated.insert(symbol); }
+  bool isRepeated(mlir::AffineExpr size) const { return repeated.contains(size); }
   /// `size` after all replacements that `unify` has made since it was read.
   mlir::AffineExpr resolve(mlir::AffineExpr size) const;
   /// Requires a <= b, with a guard unless it is known. False if both are constants and it does not hold.
@@ -177,6 +191,8 @@ private:
   std::vector<std::pair<mlir::AffineExpr, mlir::AffineExpr>> replaced; // (old, new), in the order of `unify`
   std::vector<graph::SizeDefinition> definitions;
   llvm::SmallDenseSet<int64_t> readSymbols; // bound by a graph.read_sizes
+  std::vector<mlir::AffineExpr> equations;  // differences that are 0
+  llvm::SmallDenseSet<mlir::AffineExpr> repeated;
   std::vector<mlir::Attribute> guards;
   /// Kept apart until `finish`, so that a walk over the module does not meet the symbols of bodies.
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> bodies;

@@ -128,22 +128,31 @@ AffineExpr ImportState::define(graph::DefinitionKind kind, AffineExpr a, AffineE
   return symbol;
 }
 
-/// Whether `expr` is at least 0 for all sizes of at least 1. (If a size of 0 makes it negative, binding reports an
-/// error.) A minimum is bounded by each of its sides.
-static bool isSize(AffineExpr expr, ArrayRef<graph::SizeDefinition> definitions, int depth = 3) {
-  AffineExpr shifted = expr;
+/// `expr` with another value for each of its symbols.
+static AffineExpr replaceSymbols(AffineExpr expr, llvm::function_ref<AffineExpr(AffineExpr)> by) {
   llvm::SmallSetVector<AffineExpr, 4> symbols;
   expr.walk([&](AffineExpr part) {
     if (llvm::isa<AffineSymbolExpr>(part))
       symbols.insert(part);
   });
   for (AffineExpr symbol : symbols)
-    shifted = shifted.replace(symbol, symbol + 1);
-  if (graph::isNonNegative(graph::canonicalSize(shifted)))
+    expr = expr.replace(symbol, by(symbol));
+  return graph::canonicalSize(expr);
+}
+
+/// `expr` of sizes that are each one more. It is at least 0 if `expr` is for all sizes of at least 1.
+static AffineExpr ofLarger(AffineExpr expr) {
+  return replaceSymbols(expr, [](AffineExpr symbol) { return symbol + 1; });
+}
+
+/// Whether `expr` is at least 0 for all sizes of at least 1. (If a size of 0 makes it negative, binding reports an
+/// error.) A minimum is bounded by each of its sides.
+static bool isSize(AffineExpr expr, ArrayRef<graph::SizeDefinition> definitions, int depth = 3) {
+  if (graph::isNonNegative(ofLarger(expr)))
     return true;
   for (const graph::SizeDefinition &definition : definitions) {
     AffineExpr symbol = getAffineSymbolExpr(definition.symbol, expr.getContext());
-    if (depth == 0 || definition.kind != graph::DefinitionKind::Minimum || !symbols.contains(symbol))
+    if (depth == 0 || definition.kind != graph::DefinitionKind::Minimum || !expr.isFunctionOfSymbol(definition.symbol))
       continue;
     AffineExpr difference =
         graph::canonicalSize(expr.replace(symbol, symbol + 1) - expr); // does `expr` decrease in the minimum?
@@ -176,6 +185,8 @@ AffineExpr ImportState::broadcast(AffineExpr a, AffineExpr b, const std::string 
     std::swap(a, b); // a constant other than 1 is the result
   AffineExpr size = graph::constantSize(a).value_or(1) != 1 ? a : define(graph::DefinitionKind::Broadcast, a, b);
   guard(graph::canonicalSize((b - size) * (b - 1)), number(0), message, "equal");
+  if (isRepeated(b))
+    recordEqual((b - size) * (b - 1), number(0));
   return size;
 }
 
@@ -249,6 +260,7 @@ void ImportState::replaceEverywhere(AffineExpr part, AffineExpr by) {
     guard = replacer.replace(guard);
   for (graph::SizeDefinition &definition : definitions)
     definition.lhs = now(definition.lhs), definition.rhs = now(definition.rhs);
+  llvm::transform(equations, equations.begin(), now);
 }
 
 //===- Solving ----------------------------------------------------------------------------------------------------===//
@@ -325,11 +337,43 @@ bool ImportState::solveForQuotient(AffineExpr difference, const std::string &mes
   return false;
 }
 
+bool ImportState::isRead(AffineExpr size) const {
+  auto symbol = llvm::dyn_cast<AffineSymbolExpr>(size);
+  return symbol && readSymbols.contains(symbol.getPosition());
+}
+
+/// Whether `expr` is not 0 for any sizes of at least `least`: as it has one sign, or as one of `factors` divides all of
+/// it but a constant.
+static bool isNeverZero(AffineExpr expr, int64_t least, ArrayRef<SizeAssumption> factors) {
+  AffineExpr value = least ? ofLarger(expr) : expr;
+  if (graph::isNonNegative(graph::canonicalSize(value - 1)) ||
+      graph::isNonNegative(graph::canonicalSize(value * -1 - 1)))
+    return true;
+  std::optional<int64_t> added =
+      graph::constantSize(replaceSymbols(expr, [](AffineExpr symbol) { return symbol * 0; }));
+  return added && llvm::any_of(factors, [&](const SizeAssumption &factor) {
+           std::optional<int64_t> by = graph::constantSize(factor.second);
+           return by.value_or(0) > 1 && *added % *by != 0 &&
+                  graph::divideExactly(graph::canonicalSize(expr - *added), factor.second);
+         });
+}
+
+bool ImportState::contradicts(ArrayRef<SizeAssumption> assumed, int64_t least) const {
+  return llvm::any_of(equations, [&](AffineExpr difference) {
+    AffineExpr now = difference;
+    for (auto [symbol, size] : assumed)
+      now = now.replace(symbol, size);
+    return now != difference && isNeverZero(graph::canonicalSize(now), least, assumed);
+  });
+}
+
 bool ImportState::unify(AffineExpr a, AffineExpr b, const std::string &message) {
   a = resolve(a), b = resolve(b);
   AffineExpr difference = graph::canonicalSize(a - b);
   if (std::optional<int64_t> constant = graph::constantSize(difference))
     return *constant == 0;
+  if ((isRead(a) && contradicts(SizeAssumption(a, b), 0)) || (isRead(b) && contradicts(SizeAssumption(b, a), 0)))
+    return false;
   if (solveForSymbol(difference, message) || solveByMultiples(difference) || solveForQuotient(difference, message))
     return true;
   guard(a, b, message, "equal");

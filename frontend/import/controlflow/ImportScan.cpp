@@ -65,7 +65,7 @@ void ModelImporter::importScan(const onnx::NodeProto &proto, Scope &scope) {
       malformed("expected an axis of '{}', which has rank {}, got {}", value->name, value->rank(), axes[i]);
     form.scanned.push_back(axis == 0 ? value : moveDimension(*value, axis, 0));
     AffineExpr first = form.scanned[0]->sizes[0], own = form.scanned[i]->sizes[0];
-    if (!state.unify(first, own) && graph::constantSize(first) && graph::constantSize(own))
+    if (!state.unify(first, own))
       malformed("expected as many slices of '{}' as of '{}', got {} and {}", value->name, form.scanned[0]->name,
                 state.print(own), state.print(first));
   }

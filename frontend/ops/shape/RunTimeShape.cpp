@@ -56,6 +56,12 @@ private:
 
 //===- Reshape, Expand, Squeeze, Unsqueeze ------------------------------------------------------------------------===//
 
+/// The same elements under sizes that were read. Their product is known, even if none of them is.
+static void rename(NodeBuilder &b, const Sizes &sizes) {
+  b.state.recordEqual(b.product(sizes), b.product(b.sizes(0)));
+  b.out(b.conform(b.raw(0), sizes));
+}
+
 void reshapeWhenRunning(NodeBuilder &b) {
   RunTimeSizes read(b);
   std::vector<Term> target = b.scalars(1);
@@ -83,7 +89,7 @@ void reshapeWhenRunning(NodeBuilder &b) {
   }
   read.require(isEqual(elements, total), fmt::format("expected a shape of as many elements as {} has", b.print(from)));
   read.read();
-  b.out(b.conform(b.raw(0), result));
+  rename(b, result);
 }
 
 void expandWhenRunning(NodeBuilder &b) {
@@ -129,7 +135,7 @@ void squeezeWhenRunning(NodeBuilder &b) {
                    fmt::format("expected dimension {} = 1 where it is dropped", dim));
     }
   read.read();
-  b.out(b.conform(b.raw(0), result));
+  rename(b, result);
 }
 
 void unsqueezeWhenRunning(NodeBuilder &b) {
@@ -149,7 +155,7 @@ void unsqueezeWhenRunning(NodeBuilder &b) {
         read.add(b.select(axes.contains(dim), number(b, 1), size), dim < *count ? b.number(1) : from[dim - *count]));
   }
   read.read();
-  b.out(b.conform(b.raw(0), result));
+  rename(b, result);
 }
 
 //===- Slice ------------------------------------------------------------------------------------------------------===//

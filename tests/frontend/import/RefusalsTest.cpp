@@ -99,6 +99,10 @@ TEST_F(RefusalsTest, RefusesShapesThatDoNotFit) {
   reshape.input("x", {2, 3}).output("y").integers("shape", {2}, {4, -1});
   reshape.node("Reshape", {"x", "shape"}, {"y"});
   refuses(reshape, Code::Malformed, {"'y'", "Reshape", "elements that 4 divides, got 6"});
+  TinyModel columns; // which are 1, 2, 3 or 6
+  columns.input("x", {2, 3}).input("shape", {2}, DType::I64).input("z", {4, 5}).output("y");
+  columns.node("Reshape", {"x", "shape"}, {"a"}), columns.node("MatMul", {"a", "z"}, {"y"});
+  refuses(columns, Code::Malformed, {"'y'", "MatMul", "4"});
   TinyModel pool;
   pool.input("x", {3}).output("y").node("GlobalAveragePool", {"x"}, {"y"});
   refuses(pool, Code::Malformed, {"'y'", "GlobalAveragePool", "rank 2 or more", "got 1"});

@@ -279,4 +279,37 @@ std::vector<Case> resizes() {
 }
 INSTANTIATE_TEST_SUITE_P(Resizes, RunTimeNumbers, testing::ValuesIn(resizes()));
 
+/// Reshape(x, shape) + w.
+struct BroadcastCase {
+  Shape x, w;
+  Numbers shape;
+};
+
+TEST(RunTimeSizes, AreOneWhereTheNumberOfElementsSaysSo) {
+  const BroadcastCase cases[] = {{{3, 1}, {3, 6}, {3, 1}}, {{3, 1}, {3, 6}, {-1, 1}}, {{3}, {1, 6}, {3, 1}},
+                                 {{2, 3}, {3, 6}, {1, 6}}, {{0, 6}, {1, 6}, {0, 6}},  {{2, 9}, {3, 6}, {3, 6}}};
+  for (const auto &[from, beside, shape] : cases) {
+    TinyModel model;
+    auto fixed = [](const Shape &sizes) {
+      std::vector<Dim> dims;
+      for (int64_t size : sizes)
+        dims.push_back(static_cast<int>(size));
+      return dims;
+    };
+    model.input("x", fixed(from)).input("shape", {2}, DType::I64).input("w", fixed(beside)).output("y");
+    model.node("Reshape", {"x", "shape"}, {"a"}), model.node("Add", {"a", "w"}, {"y"});
+    mlir::MLIRContext context;
+    auto module = importModelBytes(context, model.bytes(), ".", {});
+    ASSERT_TRUE(module.ok()) << module.status().message();
+    Tensor x = sampleTensor(DType::F32, from, 1), w = sampleTensor(DType::F32, beside, 2);
+    auto got = graph::interpret(**module, std::vector<Tensor>{x, tensorOf(numbers(2), shape), w});
+    ASSERT_TRUE(got.ok()) << got.status().message();
+    Shape reshaped(shape.begin(), shape.end());
+    std::replace(reshaped.begin(), reshaped.end(), int64_t(-1), from[0]);
+    std::vector<Tensor> terms{x.reshaped(reshaped), w};
+    ReferenceCall call{.op = "Add", .domain = "", .opset = 17, .attributes = nullptr, .outputCount = 1};
+    expectClose(got->front(), evaluate(call, terms)->front(), testing::PrintToString(from));
+  }
+}
+
 } // namespace
