@@ -214,8 +214,16 @@ AffineExpr copiedSize(ImportState &state, ArrayRef<AffineExpr> candidates, int64
                                                                 : state.freshSymbol("u", first, second);
 }
 
+/// Whether this is the length of a cache that GroupQueryAttention returns, and its total_sequence_length is only known
+/// at run time: trials do not tell it.
+bool isOpenCacheLength(NodeBuilder &b, size_t output, size_t dim) {
+  constexpr size_t total = 6;
+  return b.node.op == "GroupQueryAttention" && (output == 1 || output == 2) && dim == 2 && b.has(total) &&
+         !b.state.elementsOf(b.input(total));
+}
+
 /// The sizes of an output that has the same rank in both trials. `scaled` trials only tell the rank.
-Sizes sizesFromTrials(NodeBuilder &b, const Tensor &first, const Tensor &second, bool scaled) {
+Sizes sizesFromTrials(NodeBuilder &b, size_t output, const Tensor &first, const Tensor &second, bool scaled) {
   SizeRule rule = sizeRuleOf(b.node.op);
   Sizes candidates = symbolicSizesOf(b), sizes;
   const DataDependentRow *onElements = dataDependentRow(b.node.op);
@@ -224,7 +232,7 @@ Sizes sizesFromTrials(NodeBuilder &b, const Tensor &first, const Tensor &second,
     auto [one, two] = numbers;
     if (onElements && onElements->dim >= 0 && onElements->dim != static_cast<int64_t>(dim) && one == two)
       sizes.push_back(b.state.number(one));
-    else if (onElements) // trials with zeros do not tell them
+    else if (onElements || isOpenCacheLength(b, output, dim)) // trials with zeros do not tell them
       sizes.push_back(b.state.freshSymbol("u"));
     else if (unknown || scaled || (!candidates.empty() && static_cast<int64_t>(dim) >= rule.computed))
       sizes.push_back(scaled ? b.state.freshSymbol("u") : b.state.freshSymbol("u", one, two));
@@ -340,7 +348,7 @@ static Status resultsFromTrials(NodeBuilder &b, ArrayRef<const onnx::ValueInfoPr
     if (one && two && b.node.outputs[i] && !first.defined())
       malformed("expected at most {} outputs, got a name for output {}", one->size(), i);
     if (first.defined() && second.defined() && first.rank() == second.rank())
-      results.push_back({first.type(), sizesFromTrials(b, first, second, scaled), nullptr});
+      results.push_back({first.type(), sizesFromTrials(b, i, first, second, scaled), nullptr});
     else if (auto fromModel = declaredResult(state, declared[i]))
       results.push_back(std::move(*fromModel));
     else

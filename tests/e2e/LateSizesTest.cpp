@@ -100,6 +100,26 @@ TEST_P(LateSizes, OfCompressAreKnownWithItsCondition) {
   expectShape(model, sampleTensor(DType::F32, {7, 2}), {7, 2});
 }
 
+/// The caches are as long as a number that the model computes from its data.
+TEST_P(LateSizes, OfCaches) {
+  TinyModel model;
+  model.importDomain("com.microsoft", 1).input("x", {1, 5, 16}).output("y");
+  model.floats("past", {1, 2, 3, 8}, std::vector<float>(48, 0.5f));
+  model.initializer("one", {1}, DType::I32)->add_int32_data(1);
+  setAttribute(model.node("ReduceMax", {"x"}, {"largest"}), "keepdims", int64_t(0));
+  setAttribute(model.node("Cast", {"largest"}, {"total"}), "to", int64_t(DType::I32));
+  model.node("Sub", {"total", "one"}, {"last"});
+  onnx::NodeProto *node =
+      model.node("GroupQueryAttention", {"x", "x", "x", "past", "past", "last", "total"}, {"attended", "y", "values"});
+  node->set_domain("com.microsoft");
+  setAttribute(node, "num_heads", int64_t(2)), setAttribute(node, "kv_num_heads", int64_t(2));
+  for (int64_t total : {8, 11}) {
+    Tensor x = sampleTensor(DType::F32, {1, 5, 16});
+    x.data<float>()[0] = static_cast<float>(total);
+    expectShape(model, x, {1, 2, total, 8});
+  }
+}
+
 TEST_P(LateSizes, AreGuarded) {
   TinyModel model;
   positives(model, "a").floats("table", {16}, std::vector<float>(16, 0.5f));
