@@ -22,8 +22,8 @@
 namespace tilewright::fusion {
 
 /// Turns the images of windows whose innermost dimension is spatial, if each of their readers is a contraction over the
-/// same channels, whose number is known: at least 4 on a core, and on GPUs halves, or windows laid out, of a multiple of
-/// 16 bytes, without groups.
+/// same channels, whose number is known: at least 4 on a core, and on GPUs halves, or windows that are laid out, of a
+/// multiple of 16 bytes, without groups.
 void turnChannelsLast(mlir::func::FuncOp main, Machine machine);
 
 /// Whether its windows are of one element.

@@ -14,8 +14,8 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::fusion;
 
-/// What pays on an H100 (docs/performance.md): 2^27 multiplications took 0.9 to 1.3 times as long if the image had to be
-/// turned or copied. A large image is copied as many times as a window has elements.
+/// What pays on an H100 (docs/performance.md): 2^27 multiplications took 0.9 to 1.3 times as long if the image had to
+/// be turned or copied. A large image is copied as many times as a window has elements.
 constexpr double leastMultiplications = 1 << 28, leastOfTurned = 1 << 26, mostBytes = 1 << 30, bytesOfRow = 16;
 /// A single image loses less by copies than 16 images gain. There may be many more.
 constexpr int64_t unknownImages = 16;
@@ -60,8 +60,8 @@ static bool isCopied(const ReadWindow &read, int64_t leastColumns) {
          read.elements * bytesOfSingle <= (read.hasKnownSize ? mostBytes : mostBytesOfUnknown);
 }
 
-/// Whether these are windows of an image [batch, channels, y, x], or of one that is turned, of channels that a box takes
-/// whole, with work enough.
+/// Whether these are windows of an image [batch, channels, y, x], or of one that is turned, of channels that a box
+/// takes whole, with work enough.
 static bool arePixels(graph::WindowOp window, const ReadWindow &read, int64_t leastColumns) {
   auto type = cast<RankedTensorType>(window.getData().getType());
   ArrayRef<int64_t> dims = window.getDims();

@@ -6,7 +6,7 @@
 // artifacts do not have.
 //
 //   %v = insertelement <32 x bfloat> poison, bfloat %x, i64 0       %w = bitcast bfloat %x to i16
-//   %s = shufflevector <32 x bfloat> %v, poison, zeros              ... the same of <32 x i16>, and a bitcast at the end
+//   %s = shufflevector <32 x bfloat> %v, poison, zeros              the same of <32 x i16>, and a bitcast at the end
 #pragma once
 
 #include "llvm/IR/Module.h"

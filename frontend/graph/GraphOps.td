@@ -160,8 +160,7 @@ def WindowOp : Graph_Access<"window"> {
 
     * `data`: the image.
     * `dims`: the n spatial dimensions, consecutive.
-    * `strides`: the step from one window to the next, at least 1, for each spatial dimension.
-    * `dilations`: the step from one element of a window to the next, at least 1, for each spatial dimension.
+    * `strides`, `dilations`: the steps from window to window, and between elements of one, for each spatial dimension.
     * `low`: how far the first window begins in front of the image, for each spatial dimension.
     * `fill`: the value outside of the image, of its element type.
     * `copied`: whether a kernel of their own writes the windows before they are multiplied.
@@ -174,13 +173,11 @@ def WindowOp : Graph_Access<"window"> {
     ```
   }];
   let arguments = (ins AnyRankedTensor:$data, DenseI64ArrayAttr:$dims, DenseI64ArrayAttr:$strides,
-      DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low, TypedAttrInterface:$fill, UnitAttr:$copied,
-      UnitAttr:$pixels);
+    DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low, TypedAttrInterface:$fill, UnitAttr:$copied, UnitAttr:$pixels);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $data `dims` $dims `strides` $strides `dilations` $dilations `low` $low `fill` $fill (`copied` $copied^)? (`pixels` $pixels^)?
-    attr-dict
-    `:` type($data) `->` type($result)
+    $data `dims` $dims `strides` $strides `dilations` $dilations `low` $low `fill` $fill (`copied` $copied^)?
+    (`pixels` $pixels^)? attr-dict `:` type($data) `->` type($result)
   }];
   let hasVerifier = 1;
 }

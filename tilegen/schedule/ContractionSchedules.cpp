@@ -33,8 +33,8 @@ constexpr RoleTile roleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.99
 /// best of the first three, for 4,096 rows; that they lose as much as undivided ones is assumed.
 constexpr RoleTile pairedRoleTiles[] = {
     {{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.99, 1}, {{128, 128, 4}, 0.95, 2}, {{64, 128, 4}, 0.68, 1}};
-/// The same where the copy engine walks pixels, measured on an H100. Results lie in planes there, neighbours along rows of
-/// the tile, so storing them takes long, and more warps do it faster than a second group does beside the first.
+/// The same where the copy engine walks pixels, measured on an H100. Results lie in planes there, neighbours along rows
+/// of the tile, so storing them takes long, and more warps do it faster than a second group does beside the first.
 constexpr RoleTile pixelRoleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{128, 192, 8}, 0.96, 1}, {{256, 128, 8}, 0.94, 1},
                                        {{128, 128, 8}, 0.80, 1}, {{128, 64, 4}, 0.70, 1},  {{64, 128, 4}, 0.66, 1},
                                        {{64, 64, 4}, 0.49, 1}};

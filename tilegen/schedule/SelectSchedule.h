@@ -21,8 +21,8 @@ namespace tilegen {
 /// no caches that scores could stay in.
 fusion::AttentionFusion attentionFusion(const TargetDesc &target, MatmulPrecision precision);
 
-/// The least columns by which large windows of singles are multiplied faster if a copy engine can bring them; nothing if
-/// the target has none that does.
+/// The least columns by which large windows of singles are multiplied faster if a copy engine can bring them; nothing
+/// if the target has none that does.
 std::optional<fusion::SingleWindows> singleWindows(const TargetDesc &target, MatmulPrecision precision);
 
 /// The schedule of one kernel, or a diagnostic. Nothing is measured: the same kernel and target give the same schedule.
