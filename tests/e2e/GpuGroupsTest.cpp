@@ -102,7 +102,7 @@ const Row rows[] = {
      DType::F32,
      {{2, 32, 12, 12, 12}}},
     {"Transposed",
-     " copied ",
+     " pixels ",
      [] { return convolution({4, 128, 28, 28}, {128, 128, 3, 3}, "ConvTranspose"); },
      DType::F32,
      {{4, 128, 28, 28}}},

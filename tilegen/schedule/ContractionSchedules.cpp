@@ -97,12 +97,22 @@ static bool hasWarpgroups(const KernelSpace &space, const TargetDesc &target) {
   });
 }
 
+/// Can the right side be stored along the sum, as a constant?
+static bool isTurnable(const KernelSpace &space) {
+  return contractionsOf(space) == 1 && isPackable(space) && !isComputedFromConstants(space);
+}
+
 /// Are singles rounded by the copy engine, for one product of tf32, so that they multiply as halves do? Both sides must
 /// run along the sum; a constant can be stored so.
 static bool areRounded(const KernelSpace &space) {
-  bool isPacked = isPackable(space) && !isComputedFromConstants(space);
   return elementOf(space).isF32() && matmulPrecisionOf(space.loopOps[0]) == MatmulPrecision::Tf32 &&
-         contractionsOf(space) == 1 && (space.columnsRunAlongReduction() || isPacked);
+         contractionsOf(space) == 1 && (space.columnsRunAlongReduction() || isTurnable(space));
+}
+
+/// Of a schedule with roles: is the right side stored along the sum? Where it runs along neither side, as the filter of
+/// a transposed convolution does, the engine could not bring it.
+static bool isTurned(const KernelSpace &space) {
+  return !space.columnsRunAlongReduction() && isTurnable(space) && (areRounded(space) || !space.columnsAreContiguous());
 }
 
 /// Several contractions of singles have none: what splits singles takes one sum (tilegen/place/roles/RolePlan.cpp).
@@ -140,7 +150,7 @@ static tile::ScheduleAttr makeRoles(const KernelSpace &space, const RoleTile &ro
           room = (target.sharedBytes - bytesOfRings - beside) / stageBytes,
           stages = std::clamp<int64_t>(room, 1, std::min(mostStages, std::max<int64_t>(steps, 2)));
   tile::ScheduleAttr schedule = makeMatmul(space, row.tile, step, stages, groups, rowsOfOrder);
-  return areRounded(space) && !space.columnsRunAlongReduction() ? schedule.withPack(1) : schedule;
+  return isTurned(space) ? schedule.withPack(1) : schedule;
 }
 
 /// Products in blocks whose copies are started by warps of their own: the tile whose blocks are estimated to be done
