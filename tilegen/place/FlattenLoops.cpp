@@ -38,10 +38,13 @@ static scf::ForOp flatten(scf::ForOp outer, scf::ForOp inner) {
   OpBuilder b(outer);
   Location loc = outer.getLoc();
   Value innerTrips = tripCount(b, inner), outerTrips = tripCount(b, outer);
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
-  Value trips = arith::MulIOp::create(b, loc, outerTrips, innerTrips);
-  if (auto o = getConstantIntValue(outerTrips), i = getConstantIntValue(innerTrips); o && i)
-    trips = arith::ConstantIndexOp::create(b, loc, *o * *i);
+  // In front of all loops, where a loop around this one can be flattened as well.
+  OpBuilder first = OpBuilder::atBlockBegin(&outer->getParentOfType<KernelOp>().getBody().front());
+  auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(first, loc, value); };
+  Value zero = constant(0), one = constant(1);
+  auto outerNumber = getConstantIntValue(outerTrips), innerNumber = getConstantIntValue(innerTrips);
+  Value trips = outerNumber && innerNumber ? constant(*outerNumber * *innerNumber)
+                                           : arith::MulIOp::create(b, loc, outerTrips, innerTrips).getResult();
   auto flat = scf::ForOp::create(b, loc, zero, trips, one, outer.getInitArgs());
   b.setInsertionPointToStart(flat.getBody());
   IRMapping mapping;
