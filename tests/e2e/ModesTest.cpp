@@ -47,6 +47,23 @@ TinyModel filterBesidePadding() {
   return m;
 }
 
+/// A transposed convolution with strides that do not divide its result's sizes, 11 and 23.
+TinyModel transposedToOddSizes() {
+  TinyModel m(17);
+  m.input("x", {"n", 8, 6, "w"}).output("y");
+  std::vector<float> filter, bias;
+  for (int i = 0; i < 8 * 5 * 3 * 3; ++i)
+    filter.push_back(static_cast<float>(i % 11 - 5));
+  for (int i = 0; i < 5; ++i)
+    bias.push_back(static_cast<float>(i));
+  m.floats("f", {8, 5, 3, 3}, filter), m.floats("b", {5}, bias);
+  onnx::NodeProto *node = m.node("ConvTranspose", {"x", "f", "b"}, {"z"});
+  setAttribute(node, "strides", std::vector<int64_t>{2, 2});
+  setAttribute(node, "pads", std::vector<int64_t>{1, 1, 1, 1});
+  m.node("Relu", {"z"}, {"y"});
+  return m;
+}
+
 /// A window that no kernel for GPUs has loops for, beside an operation that reads the same.
 TinyModel besideLargeWindow() {
   TinyModel m(20);
@@ -76,6 +93,7 @@ TinyModel repeatedBrains() {
 
 const Row rows[] = {{"LargestOfPart", largestOfPart, DType::F16, {3, 2, 6}, /*isNegative=*/true},
                     {"FilterBesidePadding", filterBesidePadding, DType::U8, {4, 1, 3}},
+                    {"TransposedToOddSizes", transposedToOddSizes, DType::F32, {2, 8, 6, 12}},
                     {"BesideLargeWindow", besideLargeWindow, DType::F32, {1, 1, 520, 520}},
                     {"EqualToItself", equalToItself, DType::I64, {8, 5}},
                     {"RepeatedBrains", repeatedBrains, DType::BF16, {8, 6, 1, 1}}};

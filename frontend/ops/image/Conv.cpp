@@ -258,7 +258,7 @@ TransposedShape transposedShape(NodeBuilder &b, ArrayRef<int64_t> kernel, ArrayR
 /// t of x[q + first + t] with weight p + low - stride * (first + t), where there is such a weight.
 struct Phases {
   int64_t stride, kernel, low, first, taps;
-  AffineExpr output;  // / stride
+  AffineExpr output;  // of each phase; the last of them may lie beyond the result
   int64_t groups = 1; // 2: the upper half of the phases begins a tap later, and ends a tap later, than the lower half
   std::optional<int64_t> weightOf(int64_t tap, int64_t phase) const {
     int64_t weight = phase + low - stride * (first + tap);
@@ -272,9 +272,12 @@ struct Phases {
   int64_t tapsOfGroup() const { return taps - (groups - 1); }
 };
 
-/// Nothing unless the stride divides the result's size, so that all phases have equally many elements.
+/// Nothing unless the stride divides the result's size, or one that is little larger: all phases have equally many
+/// elements.
 std::optional<Phases> phasesOf(int64_t stride, int64_t kernel, int64_t low, AffineExpr output, MLIRContext *context) {
-  AffineExpr each = graph::divideExactly(output, getAffineConstantExpr(stride, context));
+  AffineExpr each;
+  for (int64_t beyond = 0; beyond < stride && !each; ++beyond)
+    each = graph::divideExactly(graph::canonicalSize(output + beyond), getAffineConstantExpr(stride, context));
   int64_t first = llvm::divideCeilSigned(low - (kernel - 1), stride),
           last = llvm::divideFloorSigned(stride - 1 + low, stride);
   if (!each || last < first)
@@ -324,8 +327,8 @@ Term weightsByPhase(NodeBuilder &b, const Tensor &weights, ArrayRef<Phases> dims
 /// A transposed convolution that does not multiply inserted zeros: phases p are columns of one product over a small
 /// window, and the result interleaves them: [N, q, j, p, ..., M] -> [N, q * stride, ..., M]. Where half of the phases
 /// look at other elements than the other half, these halves j are a batch, each with its own window: together they
-/// would multiply zeros again, 9 taps for 4 of a 4x4 kernel with stride 2. Nothing if sizes do not divide, there are
-/// several groups of channels, or the weights are not constant.
+/// would multiply zeros again, 9 taps for 4 of a 4x4 kernel with stride 2. The result's sizes are the next multiples of
+/// the strides. Nothing if there are several groups of channels, or the weights are not constant.
 std::optional<Term> convolveByPhases(NodeBuilder &b, Term x, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
                                      ArrayRef<int64_t> dilations, const TransposedShape &shape) {
   constexpr std::string_view phaseLoops = "pqrsw", groupLoops = "defno";
@@ -367,7 +370,8 @@ std::optional<Term> convolveByPhases(NodeBuilder &b, Term x, ArrayRef<int64_t> k
                       "b" + o + "c,c" + p + "m->b" + between + "m");
   }();
   Sizes joined{x.sizes()[0]};
-  llvm::append_range(joined, shape.output);
+  for (const Phases &dim : dims)
+    joined.push_back(graph::canonicalSize(dim.output * dim.stride));
   joined.push_back(b.sizes(1)[1]);
   return b.reshape(result, joined);
 }
@@ -387,7 +391,11 @@ void convTranspose(NodeBuilder &b) {
   auto finish = [&](Term result) {
     if (b.has(2))
       result = result + b.along(b.in(2), result, result.rank() - 1);
-    b.out(channelsFirst(b, stored(b, result)));
+    result = stored(b, result);
+    for (size_t i = 0; i < n; ++i) // what phases have beyond the result
+      if (result.sizes()[1 + i] != shape.output[i])
+        result = b.slice(result, 1 + static_cast<int64_t>(i), b.number(0), shape.output[i], 1);
+    b.out(channelsFirst(b, result));
   };
   if (std::optional<Term> result = convolveByPhases(b, x, kernel, strides, dilations, shape))
     return finish(*result);
