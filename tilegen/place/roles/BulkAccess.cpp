@@ -151,9 +151,7 @@ std::optional<BulkAccess> BulkAnalysis::run() {
 } // namespace
 
 std::optional<BulkAccess> bulkAccess(const Access &access, unsigned fast, std::string &why) {
-  if (std::optional<BulkAccess> boxes = BulkAnalysis(access, fast, why).run())
-    return boxes;
-  return pixelAccess(access, fast);
+  return BulkAnalysis(access, fast, why).run();
 }
 
 TensorMapOp makeTensorMap(OpBuilder &b, Location loc, const BulkAccess &access, Value buffer, bool rounded) {

@@ -33,11 +33,10 @@ struct BulkAccess {
   std::optional<PixelBox> pixels = std::nullopt; // its rows are pixels of a window, rather than neighbours
 };
 
-/// `access` as boxes whose rows run along dimension `fast`, or as pixels. Where neither can be, `why` says what is in
-/// the way of boxes.
+/// `access` as boxes whose rows run along dimension `fast`. Where that cannot be, `why` says so.
 std::optional<BulkAccess> bulkAccess(const Access &access, unsigned fast, std::string &why);
-/// `access` as pixels of windows of images, whose channels run along dimension `fast` (PixelAccess.cpp).
-std::optional<BulkAccess> pixelAccess(const Access &access, unsigned fast);
+/// A load as pixels of windows of images, whose channels run along dimension `fast` (PixelAccess.cpp).
+std::optional<BulkAccess> pixelAccess(const Access &load, unsigned fast);
 
 /// The tensor of an access to `buffer`, copied in its boxes; `rounded` to tf32 on the way.
 TensorMapOp makeTensorMap(mlir::OpBuilder &b, mlir::Location loc, const BulkAccess &access, mlir::Value buffer,

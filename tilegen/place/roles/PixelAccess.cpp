@@ -157,6 +157,8 @@ bool PixelAnalysis::findExtents() {
            image.rest == zero_ && image.constant == 0;
   }
   auto rows = dyn_cast<AffineConstantExpr>(access_.bounds.getResult(row_));
+  if (y_ == 1 && tilegen::dependsOn(coordinates_[0].rest, fast_))
+    return false;
   if (down_ > 0 || !rows || rows.getValue() % across_)
     return false;
   down_ = rows.getValue() / across_;
@@ -188,7 +190,8 @@ bool PixelAnalysis::addSpatial(unsigned coordinate, int64_t count, int64_t by) {
   constexpr int64_t mostCorner = 127, mostOffset = 255, mostStep = 8; // CUDA Driver API, "cuTensorMapEncodeIm2col"
   const Coordinate &from = coordinates_[coordinate];
   std::optional<int64_t> size = sizeOf(coordinate);
-  if (!size || from.digit->scale % by || from.constant % by)
+  bool differsInTile = by == 1 && tilegen::dependsOn(from.rest, fast_); // else it is the same in a pixel's channels
+  if (!size || from.digit->scale % by || from.constant % by || differsInTile)
     return false;
   int64_t step = from.digit->scale / by, lower = from.constant / by, pixels = *size / by,
           upper = lower + (count - 1) * step + 1 - pixels;
@@ -226,6 +229,6 @@ std::optional<BulkAccess> PixelAnalysis::run() {
 
 } // namespace
 
-std::optional<BulkAccess> pixelAccess(const Access &access, unsigned fast) { return PixelAnalysis(access, fast).run(); }
+std::optional<BulkAccess> pixelAccess(const Access &load, unsigned fast) { return PixelAnalysis(load, fast).run(); }
 
 } // namespace tilewright::tile

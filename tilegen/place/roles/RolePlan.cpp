@@ -160,7 +160,10 @@ bool RolePlanner::addOperand(DotOp dot, bool isLhs, size_t ring) {
                         : across;
     if (std::optional<size_t> other = plan.carriesSums ? known(load, fast) : std::nullopt)
       return plan.copyOf[load] = *other, true;
-    if (std::optional<BulkAccess> access = bulkAccess(Access::of(load), fast, why_)) {
+    std::optional<BulkAccess> access = bulkAccess(Access::of(load), fast, why_);
+    if (!access)
+      access = pixelAccess(Access::of(load), fast);
+    if (access) {
       if (!isInLoop) {
         ring = plan.rings.size();
         plan.rings.push_back({/*isOfProgram=*/true});
