@@ -4,11 +4,8 @@
 // are copied or turned)
 // are compared with what the host's own groups compute.
 #include "tests/ScratchFolder.h"
-#include "tests/frontend/TinyModel.h"
+#include "tests/e2e/HostContext.h"
 
-#include "backend/Pipeline.h"
-#include "runtime/Devices.h"
-#include "runtime/execute/Context.h"
 #include "tools/tilewright/values/Compare.h"
 
 #include <fstream>
@@ -112,22 +109,12 @@ const Row rows[] = {
     {"Gru", "contract-parts", [] { return recurrence("GRU", 3); }, DType::F16, {{40, 3, 16}}},
 };
 
-Expected<std::vector<Tensor>> run(const CompileOptions &options, const Tensor &input) {
-  auto compiled = compileModel(options);
-  auto artifact = compiled ? compiled->artifact() : compiled.status();
-  auto device = openDevice("host");
-  auto program = artifact ? Program::create(std::move(*artifact), (*device)->info(), "all") : artifact.status();
-  auto context = program ? Context::create(*program, *device) : program.status();
-  return context ? (*context)->run(std::span(&input, 1)) : context.status();
-}
-
 class GpuGroups : public testing::TestWithParam<Row> {};
 
 TEST_P(GpuGroups, ComputeWhatTheHostsDo) {
   const Row &row = GetParam();
   ScratchFolder folder;
-  CompileOptions host;
-  host.modelBytes = std::make_shared<const std::string>(row.model().bytes());
+  CompileOptions host = optionsOf(row.model());
   CompileOptions gpu = host;
   gpu.targets = {"sm_90a"}, gpu.dumpFolder = folder / "stages";
   auto compiled = compileModel(gpu);
@@ -139,7 +126,7 @@ TEST_P(GpuGroups, ComputeWhatTheHostsDo) {
   EXPECT_NE(groups.str().find(row.mark), std::string::npos);
   for (const Shape &shape : row.inputs) {
     Tensor input = sampleTensor(row.type, shape, 1);
-    auto want = run(host, input), got = run(resumed, input);
+    auto want = runOnHost(host, PlanMode::All, {&input, 1}), got = runOnHost(resumed, PlanMode::All, {&input, 1});
     ASSERT_TRUE(want.ok()) << want.status().message();
     ASSERT_TRUE(got.ok()) << got.status().message();
     for (size_t i = 0; i < want->size(); ++i)

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes that a reference kernel determines while the plan runs: steps behind it are bound, checked and placed then.
-#include "../frontend/TinyModel.h"
-#include "backend/Pipeline.h"
-#include "runtime/Devices.h"
-#include "runtime/execute/Context.h"
-#include "tests/ScratchFolder.h"
-
-#include <fstream>
+#include "tests/e2e/HostContext.h"
 
 using namespace tilewright;
 using namespace tilewright::runtime;
@@ -16,23 +10,9 @@ namespace {
 
 class LateSizes : public testing::TestWithParam<PlanMode> {
 protected:
-  ScratchFolder scratch;
-
   /// The model's first output, from a plan for every size of its input.
   Expected<Tensor> run(const TinyModel &model, const Tensor &input) {
-    CompileOptions options;
-    options.modelPath = scratch / "model.onnx";
-    options.modes = {GetParam()};
-    std::ofstream(options.modelPath, std::ios::binary) << model.bytes();
-    auto compiled = compileModel(options);
-    auto artifact = compiled ? compiled->artifact() : compiled.status();
-    auto device = openDevice("host");
-    auto program = !artifact ? artifact.status()
-                             : Program::create(std::move(*artifact), (*device)->info(), std::string(name(GetParam())));
-    auto context = program ? Context::create(*program, *device) : program.status();
-    if (!context)
-      return context.status();
-    auto outputs = (*context)->run(std::span(&input, 1));
+    auto outputs = runOnHost(optionsOf(model), GetParam(), {&input, 1});
     return outputs ? Expected<Tensor>(outputs->front()) : outputs.status();
   }
 

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Means and variances of many numbers that are far from zero, along rows and along columns: float32 must not lose more
 // digits than some thousand additions do.
-#include "backend/Pipeline.h"
-#include "runtime/Devices.h"
-#include "runtime/execute/Context.h"
-#include "tests/ScratchFolder.h"
-#include "tests/frontend/TinyModel.h"
+#include "tests/e2e/HostContext.h"
 
-#include <fstream>
 #include <random>
 
 using namespace tilewright;
@@ -26,7 +21,6 @@ struct Layout {
 
 class LongReductions : public testing::TestWithParam<std::tuple<PlanMode, int64_t>> {
 protected:
-  ScratchFolder scratch;
   Layout layout =
       std::get<1>(GetParam()) == 0 ? Layout{{int(length), int(channels)}, 0} : Layout{{int(channels), int(length)}, 1};
 
@@ -44,18 +38,7 @@ protected:
   }
 
   Expected<std::vector<Tensor>> run(const Tensor &x) {
-    PlanMode mode = std::get<0>(GetParam());
-    CompileOptions options;
-    options.modelPath = scratch / "model.onnx";
-    options.modes = {mode};
-    std::ofstream(options.modelPath, std::ios::binary) << model().bytes();
-    auto compiled = compileModel(options);
-    auto artifact = compiled ? compiled->artifact() : compiled.status();
-    auto device = openDevice("host");
-    auto program = !artifact ? artifact.status()
-                             : Program::create(std::move(*artifact), (*device)->info(), std::string(name(mode)));
-    auto context = program ? Context::create(*program, *device) : program.status();
-    return context ? (*context)->run(std::span(&x, 1)) : context.status();
+    return runOnHost(optionsOf(model()), std::get<0>(GetParam()), {&x, 1});
   }
 };
 

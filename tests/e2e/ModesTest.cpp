@@ -2,11 +2,8 @@
 // Models that compute the same fused, unfused and by the reference, and whose groups for a GPU do so on the host: each
 // is the smallest of those with which some of these once differed, or with which compiling failed.
 #include "tests/ScratchFolder.h"
-#include "tests/frontend/TinyModel.h"
+#include "tests/e2e/HostContext.h"
 
-#include "backend/Pipeline.h"
-#include "runtime/Devices.h"
-#include "runtime/execute/Context.h"
 #include "tools/tilewright/values/Compare.h"
 
 using namespace tilewright;
@@ -98,17 +95,6 @@ const Row rows[] = {{"LargestOfPart", largestOfPart, DType::F16, {3, 2, 6}, /*is
                     {"EqualToItself", equalToItself, DType::I64, {8, 5}},
                     {"RepeatedBrains", repeatedBrains, DType::BF16, {8, 6, 1, 1}}};
 
-Expected<std::vector<Tensor>> run(CompileOptions options, PlanMode mode, const Tensor &input) {
-  options.modes = {mode};
-  auto compiled = compileModel(options);
-  auto artifact = compiled ? compiled->artifact() : compiled.status();
-  auto device = openDevice("host");
-  auto program =
-      artifact ? Program::create(std::move(*artifact), (*device)->info(), std::string(name(mode))) : artifact.status();
-  auto context = program ? Context::create(*program, *device) : program.status();
-  return context ? (*context)->run(std::span(&input, 1)) : context.status();
-}
-
 class Modes : public testing::TestWithParam<Row> {
 protected:
   void expectAsReference(const char *what, const Expected<std::vector<Tensor>> &got) const {
@@ -125,19 +111,18 @@ TEST_P(Modes, ComputeWhatTheReferenceDoes) {
   Tensor input = sampleTensor(row.type, row.input);
   for (int64_t i = 0; row.isNegative && i < input.count(); ++i)
     input.data<uint16_t>()[i] |= 0x8000;
-  CompileOptions host;
-  host.modelBytes = std::make_shared<const std::string>(row.model().bytes());
-  reference = run(host, PlanMode::Reference, input);
+  CompileOptions host = optionsOf(row.model());
+  reference = runOnHost(host, PlanMode::Reference, {&input, 1});
   ASSERT_TRUE(reference.ok()) << reference.status().message();
-  expectAsReference("fused", run(host, PlanMode::All, input));
-  expectAsReference("unfused", run(host, PlanMode::None, input));
+  expectAsReference("fused", runOnHost(host, PlanMode::All, {&input, 1}));
+  expectAsReference("unfused", runOnHost(host, PlanMode::None, {&input, 1}));
   ScratchFolder folder;
   CompileOptions gpu = host, resumed;
   gpu.targets = {"sm_90a"}, gpu.dumpFolder = folder / "stages";
   auto compiled = compileModel(gpu);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   resumed.modelPath = folder / "stages/sm_90a-all/2-group.mlir";
-  expectAsReference("groups of a GPU", run(resumed, PlanMode::All, input));
+  expectAsReference("groups of a GPU", runOnHost(resumed, PlanMode::All, {&input, 1}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, Modes, testing::ValuesIn(rows),

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled RNN, GRU and LSTM compared with the reference, for unrolled lengths and for loops.
-#include "../frontend/TinyModel.h"
-#include "backend/Pipeline.h"
-#include "runtime/Devices.h"
-#include "runtime/execute/Context.h"
+#include "tests/e2e/HostContext.h"
 #include "tools/tilewright/values/Compare.h"
 
 using namespace tilewright;
@@ -125,17 +122,9 @@ std::vector<Tensor> sampleInputs(const Row &row, int64_t steps) {
 }
 
 Expected<std::vector<Tensor>> run(const TinyModel &model, PlanMode mode, const std::vector<Tensor> &inputs) {
-  CompileOptions options;
-  options.modelBytes = std::make_shared<const std::string>(model.bytes());
-  options.modes = {mode};
+  CompileOptions options = optionsOf(model);
   options.import.noFallback = mode != PlanMode::Reference;
-  auto compiled = compileModel(options);
-  auto artifact = compiled ? compiled->artifact() : compiled.status();
-  auto device = openDevice("host");
-  auto program =
-      artifact ? Program::create(std::move(*artifact), (*device)->info(), std::string(name(mode))) : artifact.status();
-  auto context = program ? Context::create(*program, *device) : program.status();
-  return context ? (*context)->run(inputs) : context.status();
+  return runOnHost(std::move(options), mode, inputs);
 }
 
 class Recurrences : public testing::TestWithParam<Row> {};

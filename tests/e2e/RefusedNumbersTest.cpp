@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Axes, shapes and bounds known only at run time: the compiled plan refuses invalid ones with a sentence that names the
 // node, and then still runs valid ones.
-#include "../frontend/TinyModel.h"
-#include "backend/Pipeline.h"
-#include "runtime/Devices.h"
-#include "runtime/execute/Context.h"
-#include "tests/ScratchFolder.h"
-
-#include <fstream>
+#include "tests/e2e/HostContext.h"
 
 using namespace tilewright;
 using namespace tilewright::runtime;
@@ -35,7 +29,6 @@ protected:
     std::ranges::copy(numbers, tensor.data<int64_t>());
     return tensor;
   }
-  ScratchFolder scratch;
 };
 
 } // namespace
@@ -61,17 +54,7 @@ TEST_P(RefusedNumbers, HaveASentence) {
   onnx::NodeProto *node = model.node(test.op, inputs, outputs);
   if (!test.mode.empty())
     setAttribute(node, "mode", test.mode);
-  CompileOptions options;
-  options.modelPath = scratch / "model.onnx";
-  options.modes = {mode};
-  std::ofstream(options.modelPath, std::ios::binary) << model.bytes();
-  auto compiled = compileModel(options);
-  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-  auto artifact = compiled->artifact();
-  auto device = openDevice("host");
-  auto program =
-      artifact ? Program::create(std::move(*artifact), (*device)->info(), std::string(name(mode))) : artifact.status();
-  auto context = program ? Context::create(*program, *device) : program.status();
+  auto context = hostContext(optionsOf(model), mode);
   ASSERT_TRUE(context.ok()) << context.status().message();
   auto run = [&](const std::vector<Numbers> &lists) {
     std::vector<Tensor> all;

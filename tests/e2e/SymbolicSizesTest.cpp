@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes that import cannot prove: at all sizes, one artifact with symbolic sizes agrees with the reference compiled for
 // them, and refuses sizes that the model does not accept with a sentence.
-#include "../frontend/TinyModel.h"
-#include "backend/Pipeline.h"
-#include "runtime/Devices.h"
-#include "runtime/execute/Context.h"
+#include "tests/e2e/HostContext.h"
 
 using namespace tilewright;
 using namespace tilewright::runtime;
@@ -22,17 +19,10 @@ struct SymbolicCase {
 /// A context on the host of a plan for all sizes, or for `fixed` ones.
 Expected<std::unique_ptr<Context>> contextOf(const TinyModel &model, PlanMode mode,
                                              const std::vector<Shape> &fixed = {}) {
-  CompileOptions options;
-  options.modelBytes = std::make_shared<const std::string>(model.bytes());
-  options.modes = {mode};
+  CompileOptions options = optionsOf(model);
   for (size_t i = 0; i < fixed.size(); ++i)
     options.import.shapes[model.proto.graph().input(static_cast<int>(i)).name()] = fixed[i];
-  auto compiled = compileModel(options);
-  auto artifact = compiled ? compiled->artifact() : compiled.status();
-  auto device = openDevice("host");
-  auto program =
-      artifact ? Program::create(std::move(*artifact), (*device)->info(), std::string(name(mode))) : artifact.status();
-  return program ? Context::create(*program, *device) : program.status();
+  return hostContext(std::move(options), mode);
 }
 
 class SymbolicSizes : public testing::TestWithParam<SymbolicCase> {
