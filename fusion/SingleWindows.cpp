@@ -60,15 +60,18 @@ static bool isCopied(const ReadWindow &read, int64_t leastColumns) {
          read.elements * bytesOfSingle <= (read.hasKnownSize ? mostBytes : mostBytesOfUnknown);
 }
 
-/// Whether these are windows of an image [batch, channels, y, x], or of one that is turned, of channels that a box
-/// takes whole, with work enough.
+/// Whether these are windows of an image [batch, channels, y, x], or of one that is turned, which is no line, of
+/// channels that a box takes whole, with work enough.
 static bool arePixels(graph::WindowOp window, const ReadWindow &read, int64_t leastColumns) {
   auto type = cast<RankedTensorType>(window.getData().getType());
+  auto windows = cast<RankedTensorType>(window.getType());
   ArrayRef<int64_t> dims = window.getDims();
+  bool isPlane =
+      llvm::all_of(dims, [&](int64_t dim) { return type.getDimSize(dim) > 1 && windows.getDimSize(dim) > 1; });
   bool areLast = dims == ArrayRef<int64_t>({1, 2});
   if (read.elements * read.columns < (areLast ? leastOfTurned : leastMultiplications))
     return false;
-  return type.getRank() == 4 && (areLast || dims == ArrayRef<int64_t>({2, 3})) && !hasOneTap(window) &&
+  return type.getRank() == 4 && isPlane && (areLast || dims == ArrayRef<int64_t>({2, 3})) && !hasOneTap(window) &&
          type.getDimSize(areLast ? 3 : 1) % channelsOfBox == 0 && !window.getData().getDefiningOp<graph::WindowOp>() &&
          read.columns >= static_cast<double>(leastColumns);
 }

@@ -77,8 +77,11 @@ bool readsPixels(const KernelSpace &space) {
   Value operand = space.lhs;
   while (auto access = operand.getDefiningOp<graph::AccessOpInterface>()) {
     if (auto window = dyn_cast<graph::WindowOp>(access.getOperation())) {
-      auto type = cast<RankedTensorType>(window.getData().getType());
-      return type.getRank() == 4 && window.getDims() == ArrayRef<int64_t>({1, 2}) &&
+      auto type = cast<RankedTensorType>(window.getData().getType()),
+           windows = cast<RankedTensorType>(window.getType());
+      bool isPlane = llvm::all_of(window.getDims(),
+                                  [&](int64_t dim) { return type.getDimSize(dim) > 1 && windows.getDimSize(dim) > 1; });
+      return type.getRank() == 4 && window.getDims() == ArrayRef<int64_t>({1, 2}) && isPlane &&
              llvm::none_of(type.getShape().drop_front(), ShapedType::isDynamic) &&
              type.getShape().back() * type.getElementTypeBitWidth() % (8 * bytesOfRow) == 0 &&
              isReadPlainly(window.getData());

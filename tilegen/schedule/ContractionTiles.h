@@ -36,7 +36,8 @@ tile::ScheduleAttr withColumns(tile::ScheduleAttr schedule, int64_t columns);
 
 /// Contractions of the kernel, of one left side.
 int64_t contractionsOf(const KernelSpace &space);
-/// Is the left side windows of an image whose channels come last, as the copy engine brings them (tile::pixelAccess)?
+/// Is the left side windows of an image, no line, whose channels come last, as the copy engine brings them
+/// (tile::pixelAccess)?
 bool readsPixels(const KernelSpace &space);
 /// Are singles multiplied by matrix instructions, once or three times?
 bool multipliesTf32(const KernelSpace &space, const TargetDesc &target);

@@ -46,8 +46,9 @@ using namespace tilewright::tile;
 namespace {
 
 /// Registers of a thread, by role. Warps that copy need few; a few more where they fill several rings, or compute with
-/// sizes that are symbols.
-constexpr int64_t registersToCopy = 24, registersToCopyMore = 32, mostRegisters = 240, warpsToCopy = 4;
+/// sizes that are symbols, or where pixels are.
+constexpr int64_t registersToCopy = 24, registersToCopyMore = 32, registersToWalk = 40, mostRegisters = 240,
+                  warpsToCopy = 4;
 
 /// Of a thread of each role; 0: as many as at the start.
 struct RoleBudget {
@@ -119,7 +120,10 @@ static RoleBudget budgetOf(ScheduleAttr schedule, const RolePlan &plan) {
           atStart = RolesOp::registersAtStart(all);
   if (atStart >= mostRegisters)
     return {};
-  int64_t toCopy = plan.rings.size() > 1 ? registersToCopyMore : registersToCopy,
+  bool walks = llvm::any_of(plan.copied, [](const CopiedOperand &copied) { return copied.access.pixels.has_value(); });
+  int64_t toCopy = walks                   ? registersToWalk
+                   : plan.rings.size() > 1 ? registersToCopyMore
+                                           : registersToCopy,
           left = all * atStart - warpsToCopy * toCopy;
   return {std::min<int64_t>(left / multiplying / 8 * 8, mostRegisters), toCopy};
 }
