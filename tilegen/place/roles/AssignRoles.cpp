@@ -46,7 +46,7 @@ using namespace tilewright::tile;
 namespace {
 
 /// Registers of a thread, by role. Warps that copy need few; a few more where they fill several rings, or compute with
-/// sizes that are symbols, or where pixels are.
+/// sizes that are symbols, or where pixels are; but those that split singles need all that is left.
 constexpr int64_t registersToCopy = 24, registersToCopyMore = 32, registersToWalk = 40, mostRegisters = 240,
                   warpsToCopy = 4;
 
@@ -120,7 +120,8 @@ static RoleBudget budgetOf(ScheduleAttr schedule, const RolePlan &plan) {
           atStart = RolesOp::registersAtStart(all);
   if (atStart >= mostRegisters)
     return {};
-  bool walks = llvm::any_of(plan.copied, [](const CopiedOperand &copied) { return copied.access.pixels.has_value(); });
+  bool walks = !plan.splitsSingles &&
+               llvm::any_of(plan.copied, [](const CopiedOperand &copied) { return copied.access.pixels.has_value(); });
   int64_t toCopy = walks                   ? registersToWalk
                    : plan.rings.size() > 1 ? registersToCopyMore
                                            : registersToCopy,
