@@ -85,6 +85,8 @@ LogicalResult BulkStoreOp::verify() {
   if (tile.getElementType() != getMap().getType().getElement())
     return emitOpError() << "expected a tile of " << getMap().getType().getElement()
                          << " because nothing is converted on the way, got " << tile;
+  if (auto map = getMap().getDefiningOp<TensorMapOp>(); map && (map.getRounded() || !map.getLower().empty()))
+    return emitOpError() << "expected a tensor that is neither rounded nor walked as pixels because it is stored to";
   if (static_cast<int64_t>(getFast()) >= tile.getRank())
     return emitOpError() << "expected rows along one of " << tile.getRank() << " dimensions, got " << getFast();
   if (!isa_and_nonnull<LayoutAttr>(tile.getEncoding()))

@@ -388,3 +388,16 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 256 :
   }
   tile.return
 }
+
+// -----
+
+#acc = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
+tile.kernel @k(%y: !tile.buffer<f32, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
+  %map = tile.tensor_map %y start () -> (0) sizes () -> (64, 64) strides () -> (1, 64) rounded
+      : !tile.buffer<f32, () -> (64, 64)> -> !tile.tensor_map<f32, [32, 16]>
+  // expected-error@+1 {{expected a tensor that is neither rounded nor walked as pixels because it is stored to}}
+  tile.bulk_store %one, %map[%c0, %c0] fast 1 rooms 1 : tensor<64x64xf32, #acc> -> !tile.tensor_map<f32, [32, 16]>
+  tile.return
+}
