@@ -27,7 +27,7 @@ enum class AttentionFusion {
 enum class Machine { Cpu, Gpu };
 
 /// How many columns a result has at least for the windows of singles that it is made of to be laid out for a copy
-/// engine (SingleWindows.h): as pixels that it walks itself, or, where it cannot, copied.
+/// engine (windows/SingleWindows.h): as pixels that it walks itself, or, where it cannot, copied.
 struct SingleWindows {
   int64_t pixelColumns, copiedColumns;
 };
@@ -40,6 +40,7 @@ struct FusionOptions {
   AttentionFusion attention;
   Machine machine;
   std::optional<SingleWindows> windows = std::nullopt; // of singles; nothing: they are gathered
+  bool walksPixels = false; // a copy engine does: windows of few channels become rows (windows/FewChannels.h)
 };
 
 /// "none", "large", "halves", "floats" or "all".

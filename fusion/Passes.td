@@ -23,7 +23,9 @@ def FormGroupsPass : Pass<"tilewright-group-form-groups", "::mlir::ModuleOp"> {
                         "Copy windows of singles that are multiplied by so many columns or more; 0: none">,
                  Option<"pixelColumns", "pixel-columns", "int64_t", "0",
                         "Leave windows of singles that are multiplied by so many columns or more to an engine that "
-                        "walks pixels, with channels last; 0: none">];
+                        "walks pixels, with channels last; 0: none">,
+                 Option<"walksPixels", "walks-pixels", "bool", "false",
+                        "Read windows of few channels as rows that an engine brings which walks pixels">];
   let dependentDialects = ["::tilewright::graph::GraphDialect"];
 }
 

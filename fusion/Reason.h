@@ -36,6 +36,7 @@ enum class Reason {
   ScatteredRows,
   BesideRoot,
   WindowIsCopied,
+  PixelsAreCopied,
 };
 
 struct Refusal {
@@ -86,6 +87,7 @@ inline constexpr ReasonText reasonTexts[] = {
     {Reason::BesideRoot, "beside-root",
      "each has a contraction or reduction of its own, and the one's value only joins the other's result"},
     {Reason::WindowIsCopied, "window-copied", "windows of singles are multiplied faster where they lie in memory"},
+    {Reason::PixelsAreCopied, "pixels-copied", "a copy engine brings the pixels, and does so from memory alone"},
 };
 
 constexpr const ReasonText &text(Reason reason) { return reasonTexts[static_cast<size_t>(reason)]; }
@@ -96,7 +98,7 @@ static_assert([] {
   for (const ReasonText &row : reasonTexts)
     if (static_cast<size_t>(row.reason) != i++)
       return false;
-  return i == static_cast<size_t>(Reason::WindowIsCopied) + 1;
+  return i == static_cast<size_t>(Reason::PixelsAreCopied) + 1;
 }());
 
 } // namespace tilewright::fusion

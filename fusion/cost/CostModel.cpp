@@ -2,9 +2,9 @@
 // Estimates how much work a fusion would repeat.
 #include "fusion/cost/CostModel.h"
 
-#include "fusion/ChannelsLast.h"
 #include "fusion/OnnxNodes.h"
 #include "fusion/cost/Iterations.h"
+#include "fusion/windows/ChannelsLast.h"
 
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/Sizes.h"
@@ -117,6 +117,7 @@ public:
   bool expandsStoredWeights(Value value) const;
   bool repeatsReads(Value value) const;
   bool slidesOverWork(graph::WindowOp window) const;
+  bool computesPixels(graph::WindowOp window) const;
   bool padsSlice(graph::WindowOp window) const;
   graph::ConcatOp interleavedBy(graph::TransposeOp transpose) const;
   bool scattersRows(graph::TransposeOp transpose) const;
@@ -198,6 +199,11 @@ bool Kernel::slidesOverWork(graph::WindowOp window) const {
   bool itsOwn =
       walk(window.getData(), [&](Operation *op) { return elementWork(op) == 0 || nodeOf(op) == nodeOf(window); });
   return repeated || exceeds(window.getData(), itsOwn ? reducedOperandLimit : windowOperandLimit);
+}
+
+/// True if a copy engine is to bring the windows, which only brings what lies in memory.
+bool Kernel::computesPixels(graph::WindowOp window) const {
+  return window.getPixels() && !walk(window.getData(), [](Operation *op) { return isa<graph::ReshapeOp>(op); });
 }
 
 /// True if `value` is a slice that is shorter than its buffer along one of `dims`. The bounds check of a load cannot
@@ -396,6 +402,8 @@ std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geo
     if (auto window = dyn_cast<graph::WindowOp>(op)) {
       if (kernel.slidesOverWork(window) || kernel.padsSlice(window))
         return Refusal{Reason::RepeatsWork, op};
+      if (kernel.computesPixels(window))
+        return Refusal{Reason::PixelsAreCopied, op};
       if (window.getCopied() && geometry.kind == RootKind::Matmul)
         return Refusal{Reason::WindowIsCopied, op};
     }

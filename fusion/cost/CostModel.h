@@ -14,7 +14,7 @@ unsigned elementWork(mlir::Operation *op);
 
 /// The gathers, slices and pads, and on a CPU the windows and broadcasts, that read a transpose row by row, if they
 /// read each of its elements twice or more; on GPUs, however often they do, windows whose channels could be copied
-/// (ChannelsLast.h). The operand of the transpose has another dimension innermost, so whoever reads through it collects
+/// (windows/ChannelsLast.h). The operand of the transpose has another dimension innermost, so whoever reads through it collects
 /// elements that lie apart; better its producer, or a kernel of its own, does that once. Measured on the host: the half
 /// of a bilinear resize that reads two rows for each takes 4.5 times the kernel that reads rows of the transposed
 /// image, and the ranks of 150 transposed distances take 7 times.
@@ -25,7 +25,7 @@ llvm::SmallVector<mlir::Operation *> repeatedStrides(graph::TransposeOp transpos
 ///  * An operand of a contraction is computed again for every tile along the other operand's loop. Weights that are
 ///    stored in few bytes may be, as long as rows are few or `machine` keeps what it computes for many in its caches.
 ///  * The operand of a window is computed again for every window that covers it. Windows that are to be copied
-///    (SingleWindows.h) are in no kernel with their contraction.
+///    (windows/SingleWindows.h) are in no kernel with their contraction.
 ///  * The operand of a slice, gather, pad or concatenation is computed again by each of them.
 ///  * The operand of a broadcast is computed again for every repetition.
 ///  * The operand of a transpose is read with a stride by each of its `repeatedStrides`.

@@ -2,11 +2,9 @@
 // The steps of the group stage.
 #include "fusion/groups/FormGroups.h"
 
-#include "fusion/ChannelsLast.h"
 #include "fusion/ExplainFusion.h"
 #include "fusion/Geometry.h"
 #include "fusion/LongReductions.h"
-#include "fusion/SingleWindows.h"
 #include "fusion/groups/ApplyRules.h"
 #include "fusion/groups/CarryAccesses.h"
 #include "fusion/groups/JoinSiblings.h"
@@ -14,6 +12,9 @@
 #include "fusion/groups/ReleaseViews.h"
 #include "fusion/groups/ShareLeftSides.h"
 #include "fusion/products/JoinProducts.h"
+#include "fusion/windows/ChannelsLast.h"
+#include "fusion/windows/FewChannels.h"
+#include "fusion/windows/SingleWindows.h"
 
 #include "frontend/normalize/Patterns.h"
 
@@ -34,6 +35,8 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionR
   if (!main)
     return module.emitError("expected a function @main because grouping starts there");
   splitLongReductions(main, options.machine);
+  if (options.walksPixels)
+    widenFewChannels(main, /*singles=*/options.windows.has_value());
   if (options.windows)
     layOutWindows(main, *options.windows);
   turnChannelsLast(main, options.machine);

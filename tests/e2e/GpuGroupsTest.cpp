@@ -41,6 +41,19 @@ TinyModel convolution(std::vector<Dim> sizes, const Shape &filter, const char *o
   return m;
 }
 
+/// Windows of few channels, padded unevenly.
+TinyModel firstConvolution(DType type, std::vector<Dim> sizes, const Shape &filter, int64_t stride) {
+  TinyModel m(18);
+  int64_t kernel = filter.back();
+  m.input("x", std::move(sizes), type).output("y");
+  weights(m, "w", filter, type);
+  onnx::NodeProto *node = m.node("Conv", {"x", "w"}, {"z"});
+  setAttribute(node, "pads", std::vector<int64_t>{kernel / 2, 1, 0, kernel - 1});
+  setAttribute(node, "strides", std::vector<int64_t>{stride, stride});
+  m.node("Relu", {"z"}, {"y"});
+  return m;
+}
+
 /// Two products of one left side that meet.
 TinyModel pair() {
   TinyModel m(18);
@@ -87,8 +100,23 @@ const Row rows[] = {
      [] { return convolution({"n", 64, 14, 14}, {160, 64, 3, 3}); },
      DType::F32,
      {{1, 64, 14, 14}, {3, 64, 14, 14}}},
-    {"FewChannels",
-     " copied ",
+    {"FirstConvolution",
+     " pixels ",
+     [] { return firstConvolution(DType::F16, {"n", 3, 75, 61}, {72, 3, 7, 7}, 2); },
+     DType::F16,
+     {{1, 3, 75, 61}, {3, 3, 75, 61}}},
+    {"FirstConvolutionOfSingles",
+     " pixels ",
+     [] { return firstConvolution(DType::F32, {6, 3, 90, 90}, {72, 3, 11, 11}, 4); },
+     DType::F32,
+     {{6, 3, 90, 90}}},
+    {"ImageInBlocks",
+     " pixels ",
+     [] { return firstConvolution(DType::F32, {12, 5, 64, 64}, {72, 5, 6, 6}, 3); },
+     DType::F32,
+     {{12, 5, 64, 64}}},
+    {"FortyEightChannels",
+     " pixels ",
      [] { return convolution({4, 48, 56, 56}, {128, 48, 3, 3}); },
      DType::F32,
      {{4, 48, 56, 56}}},

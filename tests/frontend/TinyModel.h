@@ -127,9 +127,10 @@ inline void setAttribute(onnx::NodeProto *node, const std::string &name, const s
 
 /// Values that look random, from -2 to 2, the same every time.
 inline Tensor sampleTensor(DType type, Shape shape, uint64_t seed = 1) {
-  if (findDType(type)->bits < 8) { // not every byte is one of them
+  bool areHalves = type == DType::F16 || type == DType::BF16;
+  if (areHalves || findDType(type)->bits < 8) { // not every byte is one of them
     Attributes attributes{{"to", static_cast<int64_t>(type)}};
-    Tensor whole = sampleTensor(DType::I32, std::move(shape), seed);
+    Tensor whole = sampleTensor(areHalves ? DType::F32 : DType::I32, std::move(shape), seed);
     ReferenceCall call{.op = "Cast", .domain = "", .opset = 28, .attributes = &attributes, .outputCount = 1};
     return evaluate(call, std::span(&whole, 1))->front();
   }

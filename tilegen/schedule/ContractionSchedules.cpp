@@ -39,8 +39,11 @@ constexpr RoleTile pixelRoleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{128, 192, 8},
                                        {{128, 128, 8}, 0.80, 1}, {{128, 64, 4}, 0.70, 1},  {{64, 128, 4}, 0.66, 1},
                                        {{64, 64, 4}, 0.49, 1}};
 /// The same for singles on matrix units, measured beside the rate of three products of tf32.
-constexpr RoleTile singleRoleTiles[] = {
-    {{128, 128, 8}, 0.66, 1}, {{64, 128, 4}, 0.54, 1}, {{128, 64, 8}, 0.48, 1}, {{64, 64, 4}, 0.38, 1}};
+constexpr RoleTile singleRoleTiles[] = {{{128, 128, 8}, 0.66, 1},
+                                        {{64, 128, 4}, 0.54, 1},
+                                        {{256, 64, 8}, 0.52, 1},
+                                        {{128, 64, 8}, 0.48, 1},
+                                        {{64, 64, 4}, 0.38, 1}};
 constexpr int64_t roomsOfSingles = 2;     // of the left side, for its lower parts (tilegen/place/roles/MultiplyLoop.h)
 constexpr int64_t rowsOfOrder = 8;        // tiles that programs go down before the next column
 constexpr int64_t bytesOfRings = 1 << 10; // of shared memory, at most
@@ -115,6 +118,35 @@ static bool isTurned(const KernelSpace &space) {
   return !space.columnsRunAlongReduction() && isTurnable(space) && (areRounded(space) || !space.columnsAreContiguous());
 }
 
+/// The argument that an operand is read from, or what computes it.
+static Value rootOf(Value operand) {
+  while (auto access = operand.getDefiningOp<graph::AccessOpInterface>())
+    operand = access.getData();
+  return operand;
+}
+
+/// Does the epilogue read as many singles as there are sums? They take as many registers.
+static bool addsSingles(const KernelSpace &space) {
+  auto countOf = [](Value value) {
+    return graph::productOf(value.getContext(), graph::getSizes(cast<RankedTensorType>(value.getType())));
+  };
+  auto isOperand = [&](Value argument) { // and nothing else
+    return argument.hasOneUse() && (argument == rootOf(space.lhs) || argument == rootOf(space.rhs));
+  };
+  graph::KernelOp kernel = space.source;
+  return llvm::any_of(kernel.getBody().getArguments(), [&](Value argument) {
+    return getElementTypeOrSelf(argument).isF32() && countOf(argument) == countOf(space.loopOps[0]->getResult(0)) &&
+           !isOperand(argument);
+  });
+}
+
+/// Has a thread registers for the sums of this tile, and for singles that are added to each?
+static bool hasRegisters(const KernelSpace &space, const MatmulTile &tile, const TargetDesc &target) {
+  constexpr int64_t mostSums = 64; // of a thread beside as many singles: with 128 they spilled 500 to 1,600 bytes
+  return tile.rows * tile.columns <= mostSums * tile.warps * target.warpWidth || !areRounded(space) ||
+         !addsSingles(space);
+}
+
 /// Several contractions of singles have none: what splits singles takes one sum (tilegen/place/roles/RolePlan.cpp).
 static ArrayRef<RoleTile> roleTilesOf(const KernelSpace &space) {
   bool areSingles = elementOf(space).isF32();
@@ -165,7 +197,7 @@ static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, 
   const RoleTile *found = nullptr;
   for (const RoleTile &row : roleTilesOf(space))
     if ((areKnown || row.tile.rows * row.tile.columns <= largestTileOfUnknown) &&
-        (!found || timeOf(row) < timeOf(*found)))
+        hasRegisters(space, row.tile, target) && (!found || timeOf(row) < timeOf(*found)))
       found = &row;
   if (!found || blocksOf(space, found->tile) < target.units / 2)
     return {};

@@ -50,17 +50,18 @@ private:
   bool splitAll();
   bool findExtents();
   bool findChannels();
-  bool addSpatial(unsigned coordinate, int64_t count, int64_t by);
+  bool addSpatial(unsigned coordinate, int64_t count, int64_t by, int64_t stride);
 
   const Access &access_;
   unsigned fast_, row_ = 0;
   MLIRContext *context_;
   AffineExpr zero_;
   SmallVector<Coordinate> coordinates_;
-  bool isMerged_ = false;               // the last coordinate is x * channels + channel
-  unsigned x_ = 0, y_ = 0;              // coordinates of the buffer
-  int64_t across_ = 0, down_ = 0;       // pixels that rows of the tile visit, along x and y
-  int64_t channels_ = 0, elements_ = 0; // of a pixel; of them, those of a tile
+  bool isMerged_ = false;         // the last coordinate is x * channels + channel
+  bool areRuns_ = false;          // of a merged one: a window's row is a run, which overlaps with its neighbours'
+  unsigned x_ = 0, y_ = 0;        // coordinates of the buffer
+  int64_t across_ = 0, down_ = 0; // pixels that rows of the tile visit, along x and y
+  int64_t pitch_ = 0, channels_ = 0, elements_ = 0; // from pixel to pixel; of a pixel; of them, those of a tile
   BulkAccess result_;
   PixelBox pixels_;
 };
@@ -175,33 +176,39 @@ bool PixelAnalysis::findChannels() {
   if (!size || !depth || depth.getValue() % elements_ ||
       tilegen::dependsOn(simplifyAffineExpr(others, access_.map.getNumDims(), access_.map.getNumSymbols()), fast_))
     return false;
-  channels_ = isMerged_ ? std::gcd(std::gcd(last.digit->scale, last.constant), *size) : *size;
+  pitch_ = isMerged_ ? std::gcd(std::gcd(last.digit->scale, last.constant), *size) : *size;
+  areRuns_ = isMerged_ && last.rest == fast && last.constant == 0 && depth.getValue() > pitch_;
+  channels_ = areRuns_ ? depth.getValue() : pitch_;
   AffineExpr start = last.rest + (isMerged_ ? 0 : last.constant);
-  if (channels_ % elements_ || factsAtStart(start).divisor % elements_)
+  if (channels_ % elements_ || channels_ > *size || factsAtStart(start).divisor % elements_)
     return false;
   result_.sizes = {getAffineConstantExpr(channels_, context_)};
   result_.strides = {getAffineConstantExpr(1, context_)};
-  result_.coordinates = {isMerged_ ? start % channels_ : start};
+  result_.coordinates = {isMerged_ && !areRuns_ ? start % channels_ : start};
   return true;
 }
 
-/// A coordinate of which rows visit `count` pixels; it counts pixels `by` by `by`.
-bool PixelAnalysis::addSpatial(unsigned coordinate, int64_t count, int64_t by) {
+/// A coordinate of which rows visit `count` pixels, `stride` elements apart; it counts pixels `by` by `by`.
+bool PixelAnalysis::addSpatial(unsigned coordinate, int64_t count, int64_t by, int64_t stride) {
   constexpr int64_t mostCorner = 127, mostOffset = 255, mostStep = 8; // CUDA Driver API, "cuTensorMapEncodeIm2col"
   const Coordinate &from = coordinates_[coordinate];
   std::optional<int64_t> size = sizeOf(coordinate);
   bool differsInTile = by == 1 && tilegen::dependsOn(from.rest, fast_); // else it is the same in a pixel's channels
   if (!size || from.digit->scale % by || from.constant % by || differsInTile)
     return false;
-  int64_t step = from.digit->scale / by, lower = from.constant / by, pixels = *size / by,
-          upper = lower + (count - 1) * step + 1 - pixels;
-  AffineExpr offset = by == 1 ? from.rest : from.rest.floorDiv(by), row = getAffineDimExpr(row_, context_);
+  bool isRun = coordinate == x_ && areRuns_;
+  int64_t step = from.digit->scale / by, lower = from.constant / by,
+          pixels = isRun ? (*size - channels_) / by + 1 : *size / by, upper = lower + (count - 1) * step + 1 - pixels;
+  AffineExpr offset = isRun     ? zero_
+                      : by == 1 ? from.rest
+                                : from.rest.floorDiv(by),
+             row = getAffineDimExpr(row_, context_);
   if (std::max(std::abs(lower), std::abs(upper)) > mostCorner || step > mostStep ||
       !factsAtStart(offset).within(0, mostOffset))
     return false;
   AffineExpr digit = row.floorDiv(from.digit->over);
   result_.coordinates.push_back((from.digit->size ? digit % from.digit->size : digit) * step + lower);
-  result_.strides.push_back(result_.strides.back() * result_.sizes.back());
+  result_.strides.push_back(getAffineConstantExpr(stride, context_));
   result_.sizes.push_back(getAffineConstantExpr(pixels, context_));
   pixels_.lower.push_back(lower), pixels_.upper.push_back(upper), pixels_.steps.push_back(step);
   pixels_.offsets.push_back(offset);
@@ -213,12 +220,14 @@ std::optional<BulkAccess> PixelAnalysis::run() {
   int64_t bytes = access_.tile.getElementTypeBitWidth() / 8, row = tensorMapRowBytes / bytes;
   if (access_.map.getNumResults() < 2 || !findRow() || access_.tile.getDimSize(row_) > maxTensorMapBox ||
       access_.tile.getDimSize(fast_) % row || !splitAll() || !findExtents() || !findChannels() ||
-      channels_ * bytes % alignmentBytes || !addSpatial(x_, across_, isMerged_ ? channels_ : 1) ||
-      !addSpatial(y_, down_, 1))
+      pitch_ * bytes % alignmentBytes || !addSpatial(x_, across_, isMerged_ ? pitch_ : 1, pitch_))
+    return std::nullopt;
+  int64_t line = *sizeOf(x_) * (isMerged_ ? 1 : pitch_);
+  if (!addSpatial(y_, down_, 1, line))
     return std::nullopt;
   bool hasImages = y_ == 1;
   result_.start = zero_;
-  result_.strides.push_back(result_.strides.back() * result_.sizes.back());
+  result_.strides.push_back(getAffineConstantExpr(line * *sizeOf(y_), context_));
   result_.sizes.push_back(hasImages ? access_.buffer.getType().getSizes().getResult(0)
                                     : getAffineConstantExpr(1, context_));
   result_.coordinates.push_back(hasImages ? access_.map.getResult(0) : zero_);

@@ -342,6 +342,35 @@ tile.kernel @oneSlot(%a: !tile.buffer<f32, () -> (64, 64)>, %b: !tile.buffer<f32
 
 // -----
 
+// Windows whose rows are runs of pixels of eight elements, two pixels apart: runs overlap in memory, and the last ends with its image's row.
+// CHECK-LABEL: tile.kernel @runs
+// CHECK: tile.tensor_map %arg0 start () -> (0) sizes () -> (64, 11, 9, 3) strides () -> (1, 16, 224, 2016) pixels [0, 0] to [0, -3] step [1, 1] : <f16, () -> (3, 9, 224)> -> <f16, [64, 64, 1, 1]>
+// CHECK: tile.bulk_copy %{{.*}} plus[%{{.*}}, %{{.*}}] into
+tile.kernel @runs(%x: !tile.buffer<f16, () -> (3, 9, 224)>, %f: !tile.buffer<f16, () -> (4, 64, 64)>,
+                  %y: !tile.buffer<f32, () -> (198, 64)>)
+    attributes {grid = affine_map<() -> (4, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 64], reduce = [1, 64], warps = 4, stages = 3, groups = 1>} {
+  %p = tile.program_id 0
+  %m = tile.size (d0) -> (d0 * 64)(%p)
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<1x64x64xf32>
+  %sum = scf.for %ky = %c0 to %c4 step %c1 iter_args(%acc = %zero) -> (tensor<1x64x64xf32>) {
+    %a = tile.load %x[%ky, %m, %c0] bounds () -> (4, 198, 64)
+        map (d0, d1, d2) -> (d1 floordiv 66, d0 + (d1 floordiv 11) mod 6, d2 + (d1 mod 11) * 16)
+        : !tile.buffer<f16, () -> (3, 9, 224)> -> tensor<1x64x64xf16>
+    %b = tile.load %f[%ky, %c0, %c0] bounds () -> (4, 64, 64) map (d0, d1, d2) -> (d0, d1, d2)
+        : !tile.buffer<f16, () -> (4, 64, 64)> -> tensor<1x64x64xf16>
+    %d = tile.dot %a, %b, %acc : tensor<1x64x64xf16>, tensor<1x64x64xf16>, tensor<1x64x64xf32>
+    scf.yield %d : tensor<1x64x64xf32>
+  }
+  tile.store %sum, %y[%c0, %m, %c0] bounds () -> (1, 198, 64) map (d0, d1, d2) -> (d1, d2) : tensor<1x64x64xf32> -> !tile.buffer<f32, () -> (198, 64)>
+  tile.return
+}
+
+// -----
+
 // Windows of an image whose channels come last, of two by three elements: the engine walks the image's pixels by steps of two, from one row above it.
 // CHECK-LABEL: tile.kernel @pixels
 // CHECK: tile.tensor_map %arg0 start () -> (0) sizes () -> (128, 12, 10, 3) strides () -> (1, 128, 1536, 15360) pixels [-1, -1] to [-2, 0] step [2, 2] : <f16, () -> (3, 10, 1536)> -> <f16, [64, 64, 1, 1]>

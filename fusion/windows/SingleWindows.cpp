@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fusion/SingleWindows.h"
+#include "fusion/windows/SingleWindows.h"
 
-#include "fusion/ChannelsLast.h"
 #include "fusion/cost/Iterations.h"
+#include "fusion/windows/ChannelsLast.h"
 
 #include "frontend/graph/GraphOps.h"
 
@@ -78,7 +78,7 @@ static bool arePixels(graph::WindowOp window, const ReadWindow &read, int64_t le
 
 void fusion::layOutWindows(func::FuncOp main, const SingleWindows &least) {
   for (auto window : main.front().getOps<graph::WindowOp>()) {
-    std::optional<ReadWindow> read = readOf(window);
+    std::optional<ReadWindow> read = window.getPixels() ? std::nullopt : readOf(window); // else they are rows already
     if (read && arePixels(window, *read, least.pixelColumns))
       window.setPixels(true);
     else if (read && isCopied(*read, least.copiedColumns))
