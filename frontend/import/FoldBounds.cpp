@@ -10,27 +10,30 @@ namespace {
 
 enum class ResultSize {
   Grows,       // far larger than the inputs, by the values of small integer inputs
+  Expands,     // the same, by the values of all inputs but the first, which is data
+  ToShape,     // the common shape of the first input and the one that is written in the second
   LikeFirst,   // as many elements as the first input
   Broadcast,   // the common shape of all inputs
+  Together,    // as many elements as all inputs together
   Contraction, // a matrix product of the first two inputs
 };
 
 constexpr std::pair<std::string_view, ResultSize> resultSizes[] = {
     {"AffineGrid", ResultSize::Grows},
     {"BlackmanWindow", ResultSize::Grows},
-    {"CenterCropPad", ResultSize::Grows},
+    {"CenterCropPad", ResultSize::Expands},
     {"ConstantOfShape", ResultSize::Grows},
-    {"Expand", ResultSize::Grows},
+    {"Expand", ResultSize::ToShape},
     {"EyeLike", ResultSize::Grows},
     {"HammingWindow", ResultSize::Grows},
     {"HannWindow", ResultSize::Grows},
     {"MelWeightMatrix", ResultSize::Grows},
     {"OneHot", ResultSize::Grows},
-    {"Pad", ResultSize::Grows},
+    {"Pad", ResultSize::Expands},
     {"Range", ResultSize::Grows},
-    {"Resize", ResultSize::Grows},
-    {"Tile", ResultSize::Grows},
-    {"Upsample", ResultSize::Grows},
+    {"Resize", ResultSize::Expands},
+    {"Tile", ResultSize::Expands},
+    {"Upsample", ResultSize::Expands},
 
     {"BatchNormalization", ResultSize::LikeFirst},
     {"Cast", ResultSize::LikeFirst},
@@ -42,15 +45,33 @@ constexpr std::pair<std::string_view, ResultSize> resultSizes[] = {
     {"LayerNormalization", ResultSize::LikeFirst},
     {"QuantizeLinear", ResultSize::LikeFirst},
     {"RMSNormalization", ResultSize::LikeFirst},
+    {"Reshape", ResultSize::LikeFirst},
+    {"Scatter", ResultSize::LikeFirst},
+    {"ScatterElements", ResultSize::LikeFirst},
+    {"ScatterND", ResultSize::LikeFirst},
+    {"Slice", ResultSize::LikeFirst},
+    {"Squeeze", ResultSize::LikeFirst},
+    {"Unsqueeze", ResultSize::LikeFirst},
 
     {"Add", ResultSize::Broadcast},
+    {"And", ResultSize::Broadcast},
     {"Div", ResultSize::Broadcast},
+    {"Equal", ResultSize::Broadcast},
+    {"Greater", ResultSize::Broadcast},
+    {"GreaterOrEqual", ResultSize::Broadcast},
+    {"Less", ResultSize::Broadcast},
+    {"LessOrEqual", ResultSize::Broadcast},
     {"Max", ResultSize::Broadcast},
     {"Min", ResultSize::Broadcast},
+    {"Mod", ResultSize::Broadcast},
     {"Mul", ResultSize::Broadcast},
+    {"Or", ResultSize::Broadcast},
     {"Pow", ResultSize::Broadcast},
     {"Sub", ResultSize::Broadcast},
     {"Where", ResultSize::Broadcast},
+    {"Xor", ResultSize::Broadcast},
+
+    {"Concat", ResultSize::Together},
 
     {"MatMul", ResultSize::Contraction},
     {"MatMulInteger", ResultSize::Contraction},
@@ -94,13 +115,36 @@ FoldBound contractionBound(ArrayRef<ArrayRef<int64_t>> shapes) {
   return {elements, elements * static_cast<double>(depth), false};
 }
 
-/// The product of the values of a small integer input, which may be a shape or a count.
-double valuesOf(NodeBuilder &b, ImportedValue &value) {
-  double product = 1;
+/// The values of a small integer input, which may be a shape or a count; none of another.
+SmallVector<int64_t> valuesOf(NodeBuilder &b, ImportedValue &value) {
+  SmallVector<int64_t> values;
   if (const Sizes *elements = b.state.elementsOf(value))
     for (AffineExpr element : *elements)
-      product *= std::max<double>(1, std::abs(static_cast<double>(graph::constantSize(element).value_or(1))));
+      values.push_back(graph::constantSize(element).value_or(1));
+  return values;
+}
+
+double productOf(ArrayRef<int64_t> values) {
+  double product = 1;
+  for (int64_t value : values)
+    product *= std::max<double>(1, std::abs(static_cast<double>(value)));
   return product;
+}
+
+/// The bound for an operator whose result is as large as its inputs say.
+FoldBound grownBound(NodeBuilder &b, ResultSize size) {
+  double elements = 1;
+  for (auto [i, value] : llvm::enumerate(b.node.inputs)) {
+    if (!value)
+      continue;
+    ArrayRef<int64_t> shape = value->constant->shape();
+    if (size == ResultSize::ToShape && i == 1)
+      return {broadcastElements({b.node.inputs[0]->constant->shape(), valuesOf(b, *value)}, 0), 0, true};
+    elements *= elementsOf(shape);
+    if (size == ResultSize::Grows || i > 0)
+      elements *= productOf(valuesOf(b, *value));
+  }
+  return {elements, 0, true};
 }
 
 } // namespace
@@ -109,17 +153,17 @@ FoldBound foldBound(NodeBuilder &b) {
   const auto *rule = llvm::find_if(resultSizes, [&](const auto &row) { return row.first == b.node.op; });
   std::optional<ResultSize> size = rule == std::end(resultSizes) ? std::nullopt : std::optional(rule->second);
   SmallVector<ArrayRef<int64_t>> shapes;
-  double product = 1, values = 1;
+  double product = 1, together = 0;
   for (ImportedValue *value : b.node.inputs) {
     if (!value)
       continue;
     shapes.push_back(value->constant->shape());
-    product *= elementsOf(shapes.back());
-    if (size == ResultSize::Grows)
-      values *= valuesOf(b, *value);
+    product *= elementsOf(shapes.back()), together += elementsOf(shapes.back());
   }
-  if (size == ResultSize::Grows)
-    return {product * values, 0, true};
+  if (size == ResultSize::Grows || size == ResultSize::Expands || size == ResultSize::ToShape)
+    return grownBound(b, *size);
+  if (size == ResultSize::Together)
+    return {together, 0, false};
   if (size == ResultSize::LikeFirst && !shapes.empty())
     return {elementsOf(shapes.front()), 0, false};
   if (size == ResultSize::Broadcast)

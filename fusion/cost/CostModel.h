@@ -14,10 +14,10 @@ unsigned elementWork(mlir::Operation *op);
 
 /// The gathers, slices and pads, and on a CPU the windows and broadcasts, that read a transpose row by row, if they
 /// read each of its elements twice or more; on GPUs, however often they do, windows whose channels could be copied
-/// (windows/ChannelsLast.h). The operand of the transpose has another dimension innermost, so whoever reads through it collects
-/// elements that lie apart; better its producer, or a kernel of its own, does that once. Measured on the host: the half
-/// of a bilinear resize that reads two rows for each takes 4.5 times the kernel that reads rows of the transposed
-/// image, and the ranks of 150 transposed distances take 7 times.
+/// (windows/ChannelsLast.h). The operand of the transpose has another dimension innermost, so whoever reads through it
+/// collects elements that lie apart; better its producer, or a kernel of its own, does that once. Measured on the host:
+/// the half of a bilinear resize that reads two rows for each takes 4.5 times the kernel that reads rows of the
+/// transposed image, and the ranks of 150 transposed distances take 7 times.
 llvm::SmallVector<mlir::Operation *> repeatedStrides(graph::TransposeOp transpose, Machine machine);
 
 /// Why a kernel of `ops` with `geometry` would repeat work whose result is better kept in memory; nothing if it would

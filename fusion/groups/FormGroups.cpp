@@ -15,6 +15,7 @@
 #include "fusion/windows/ChannelsLast.h"
 #include "fusion/windows/FewChannels.h"
 #include "fusion/windows/SingleWindows.h"
+#include "fusion/windows/WideGroups.h"
 
 #include "frontend/normalize/Patterns.h"
 
@@ -35,6 +36,8 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionR
   if (!main)
     return module.emitError("expected a function @main because grouping starts there");
   splitLongReductions(main, options.machine);
+  if (options.machine == Machine::Gpu)
+    widenGroups(main, /*singles=*/options.windows.has_value());
   if (options.walksPixels)
     widenFewChannels(main, /*singles=*/options.windows.has_value());
   if (options.windows)

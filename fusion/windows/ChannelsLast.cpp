@@ -63,7 +63,8 @@ bool fusion::copiesChannels(graph::WindowOp window) {
   auto type = cast<RankedTensorType>(window.getData().getType());
   std::optional<int64_t> channels = graph::constantSize(graph::getSizes(type).back());
   int64_t last = cast<RankedTensorType>(window.getType()).getRank() - 1;
-  bool isImage = window.getDims().front() == 1 && window.getDims().back() == type.getRank() - 2;
+  int64_t behind = type.getRank() - 1 - window.getDims().back(); // the channels, and groups in front of them
+  bool isImage = window.getDims().front() == 1 && (behind == 1 || behind == 2);
   return isImage && channels && areCopied(*channels, window) && llvm::all_of(window->getUses(), [&](OpOperand &use) {
            auto contract = dyn_cast<graph::ContractOp>(use.getOwner());
            return contract && sumsOver(contract, use.getOperandNumber(), last);

@@ -54,6 +54,18 @@ TinyModel firstConvolution(DType type, std::vector<Dim> sizes, const Shape &filt
   return m;
 }
 
+/// A convolution with groups between others, so that its image has its channels last.
+TinyModel grouped(DType type, std::vector<Dim> sizes, const Shape &filter, int64_t groups) {
+  TinyModel m(18);
+  m.input("x", std::move(sizes), type).output("y");
+  weights(m, "w", filter, type);
+  onnx::NodeProto *node = m.node("Conv", {"x", "w"}, {"z"});
+  setAttribute(node, "group", groups);
+  setAttribute(node, "pads", std::vector<int64_t>{1, 0, 0, 2});
+  m.node("Relu", {"z"}, {"y"});
+  return m;
+}
+
 /// Two products of one left side that meet.
 TinyModel pair() {
   TinyModel m(18);
@@ -115,6 +127,21 @@ const Row rows[] = {
      [] { return firstConvolution(DType::F32, {12, 5, 64, 64}, {72, 5, 6, 6}, 3); },
      DType::F32,
      {{12, 5, 64, 64}}},
+    {"Groups",
+     "tensor<2x3x3x64x64xf16>",
+     [] { return grouped(DType::F16, {"n", 128, 9, 14}, {128, 4, 3, 3}, 32); },
+     DType::F16,
+     {{1, 128, 9, 14}, {3, 128, 9, 14}}},
+    {"GroupsThatFillNoRow",
+     "tensor<3x2x5x48x72xf16>",
+     [] { return grouped(DType::F16, {2, 144, 12, 13}, {216, 16, 2, 5}, 9); },
+     DType::F16,
+     {{2, 144, 12, 13}}},
+    {"GroupsOfSingles",
+     "tensor<4x3x3x32x48xf32>",
+     [] { return grouped(DType::F32, {16, 128, 40, 41}, {192, 8, 3, 3}, 16); },
+     DType::F32,
+     {{16, 128, 40, 41}}},
     {"FortyEightChannels",
      " pixels ",
      [] { return convolution({4, 48, 56, 56}, {128, 48, 3, 3}); },

@@ -83,8 +83,9 @@ bool readsPixels(const KernelSpace &space) {
                                   [&](int64_t dim) { return type.getDimSize(dim) > 1 && windows.getDimSize(dim) > 1; });
       bool areRows = type.getRank() == 3; // windows overlap in memory (fusion/windows/FewChannels.h)
       int64_t channels = areRows ? windows.getShape().back() : type.getShape().back();
-      return (areRows ? window.getPixels() : type.getRank() == 4) && window.getDims() == ArrayRef<int64_t>({1, 2}) &&
-             isPlane && llvm::none_of(type.getShape().drop_front(), ShapedType::isDynamic) &&
+      return (areRows ? window.getPixels() : type.getRank() == 4 || type.getRank() == 5) &&
+             window.getDims() == ArrayRef<int64_t>({1, 2}) && isPlane &&
+             llvm::none_of(type.getShape().drop_front(), ShapedType::isDynamic) &&
              channels * type.getElementTypeBitWidth() % (8 * bytesOfRow) == 0 && isReadPlainly(window.getData());
     }
     if (!isa<graph::ReshapeOp, graph::TransposeOp>(access.getOperation()))

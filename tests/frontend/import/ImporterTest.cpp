@@ -128,6 +128,28 @@ TEST_F(ImporterTest, WhatIsComputedFromWeightsAloneIsFolded) {
   EXPECT_EQ(report.fallbacks.size(), 0u);
 }
 
+/// A mask of windows as exporters write an assignment to a slice: where to write is expanded and concatenated first.
+/// What the elements of an expanded vector are says nothing of how many there will be.
+TEST_F(ImporterTest, MasksOfSlicesAreFolded) {
+  constexpr int64_t size = 56, part = 49;
+  TinyModel model(18);
+  model.input("x", {size, size}).output("y");
+  std::vector<int64_t> positions(part);
+  std::iota(positions.begin(), positions.end(), int64_t(0));
+  model.floats("zeros", {size, size}, std::vector<float>(size * size, 0));
+  model.floats("ones", {part, part}, std::vector<float>(part * part, 1));
+  model.integers("rows", {part, 1, 1}, positions), model.integers("columns", {1, part, 1}, positions);
+  model.integers("shape", {3}, {part, part, 1});
+  model.node("Expand", {"rows", "shape"}, {"all rows"}), model.node("Expand", {"columns", "shape"}, {"all columns"});
+  setAttribute(model.node("Concat", {"all rows", "all columns"}, {"where"}), "axis", int64_t(-1));
+  model.node("ScatterND", {"zeros", "where", "ones"}, {"mask"});
+  model.node("Mul", {"x", "mask"}, {"y"});
+  std::string ir = text(model);
+  EXPECT_EQ(report.fallbacks.size(), 0u);
+  EXPECT_EQ(count(ir, "graph.concat"), 0u);
+  EXPECT_EQ(count(ir, "graph.constant"), 1u);
+}
+
 /// 2048 cubed is twice what all folded contractions may take.
 TEST_F(ImporterTest, LongContractionsOfWeightsAreNotFolded) {
   constexpr int size = 2048;

@@ -45,7 +45,8 @@ private:
   bool findRow();
   std::optional<RowDigit> digitOf(AffineExpr expr) const;
   std::optional<Coordinate> split(AffineExpr expr) const;
-  std::optional<int64_t> sizeOf(unsigned coordinate) const;
+  std::optional<int64_t> sizeOf(unsigned coordinate) const { return sizes_[coordinate]; }
+  bool mergeGroups();
   Facts factsAtStart(AffineExpr expr) const;
   bool splitAll();
   bool findExtents();
@@ -57,7 +58,8 @@ private:
   MLIRContext *context_;
   AffineExpr zero_;
   SmallVector<Coordinate> coordinates_;
-  bool isMerged_ = false;         // the last coordinate is x * channels + channel
+  SmallVector<std::optional<int64_t>> sizes_; // of the buffer along each
+  bool isMerged_ = false;                     // the last coordinate is x * channels + channel
   bool areRuns_ = false;          // of a merged one: a window's row is a run, which overlaps with its neighbours'
   unsigned x_ = 0, y_ = 0;        // coordinates of the buffer
   int64_t across_ = 0, down_ = 0; // pixels that rows of the tile visit, along x and y
@@ -119,9 +121,18 @@ std::optional<Coordinate> PixelAnalysis::split(AffineExpr expr) const {
   return digit ? std::optional(Coordinate{digit, zero_, 0}) : std::nullopt;
 }
 
-std::optional<int64_t> PixelAnalysis::sizeOf(unsigned coordinate) const {
-  auto size = dyn_cast<AffineConstantExpr>(access_.buffer.getType().getSizes().getResult(coordinate));
-  return size ? std::optional(size.getValue()) : std::nullopt;
+/// Groups of channels that follow each other are the channels of a pixel: the last two coordinates become one.
+bool PixelAnalysis::mergeGroups() {
+  Coordinate &group = coordinates_[coordinates_.size() - 2], &channel = coordinates_.back();
+  if (coordinates_.size() < 4 || group.digit || channel.digit)
+    return true;
+  std::optional<int64_t> groups = sizes_[sizes_.size() - 2], channels = sizes_.back();
+  if (!groups || !channels)
+    return false;
+  group.rest = group.rest * *channels + channel.rest, group.constant = group.constant * *channels + channel.constant;
+  coordinates_.pop_back(), sizes_.pop_back();
+  sizes_.back() = *groups * *channels;
+  return true;
 }
 
 /// Facts about an expression for the tile's first element.
@@ -135,8 +146,12 @@ bool PixelAnalysis::splitAll() {
     std::optional<Coordinate> coordinate = split(expr);
     if (!coordinate)
       return false;
+    auto size = dyn_cast<AffineConstantExpr>(access_.buffer.getType().getSizes().getResult(coordinates_.size()));
     coordinates_.push_back(*coordinate);
+    sizes_.push_back(size ? std::optional(size.getValue()) : std::nullopt);
   }
+  if (!mergeGroups())
+    return false;
   isMerged_ = coordinates_.back().digit.has_value();
   size_t images = coordinates_.size() - (isMerged_ ? 2 : 3); // coordinates in front of y
   if (images > 1)

@@ -371,6 +371,36 @@ tile.kernel @runs(%x: !tile.buffer<f16, () -> (3, 9, 224)>, %f: !tile.buffer<f16
 
 // -----
 
+// Groups of 64 channels are the channels of a pixel.
+// CHECK-LABEL: tile.kernel @groups
+// CHECK: tile.tensor_map %arg0 start () -> (0) sizes () -> (192, 8, 9, 2) strides () -> (1, 192, 1536, 13824) pixels [-1, 0] to [-1, -2] step [1, 1] : <f16, () -> (2, 9, 8, 3, 64)> -> <f16, [64, 64, 1, 1]>
+// CHECK: tile.size (d0, d1, d2, d3) -> (d0 * 64 + d3)
+tile.kernel @groups(%x: !tile.buffer<f16, () -> (2, 9, 8, 3, 64)>, %f: !tile.buffer<f16, () -> (3, 9, 64, 64)>,
+                    %y: !tile.buffer<f32, () -> (3, 112, 64)>)
+    attributes {grid = affine_map<() -> (6, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [1, 64, 64], reduce = [1, 64], warps = 4, stages = 3, groups = 1>} {
+  %p = tile.program_id 0
+  %g = tile.size (d0) -> (d0 floordiv 2)(%p)
+  %m = tile.size (d0) -> ((d0 mod 2) * 64)(%p)
+  %c0 = arith.constant 0 : index
+  %c9 = arith.constant 9 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<1x1x64x64xf32>
+  %sum = scf.for %t = %c0 to %c9 step %c1 iter_args(%acc = %zero) -> (tensor<1x1x64x64xf32>) {
+    %a = tile.load %x[%g, %t, %m, %c0] bounds () -> (3, 9, 112, 64)
+        map (d0, d1, d2, d3) -> (d2 floordiv 56, d1 floordiv 3 + (d2 floordiv 8) mod 7, d1 mod 3 + d2 mod 8 - 1, d0, d3) guard [2] fill 0.0 : f16
+        : !tile.buffer<f16, () -> (2, 9, 8, 3, 64)> -> tensor<1x1x64x64xf16>
+    %b = tile.load %f[%g, %t, %c0, %c0] bounds () -> (3, 9, 64, 64) map (d0, d1, d2, d3) -> (d0, d1, d2, d3)
+        : !tile.buffer<f16, () -> (3, 9, 64, 64)> -> tensor<1x1x64x64xf16>
+    %d = tile.dot %a, %b, %acc : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf32>
+    scf.yield %d : tensor<1x1x64x64xf32>
+  }
+  tile.store %sum, %y[%g, %c0, %m, %c0] bounds () -> (3, 1, 112, 64) map (d0, d1, d2, d3) -> (d0, d2, d3) : tensor<1x1x64x64xf32> -> !tile.buffer<f32, () -> (3, 112, 64)>
+  tile.return
+}
+
+// -----
+
 // Windows of an image whose channels come last, of two by three elements: the engine walks the image's pixels by steps of two, from one row above it.
 // CHECK-LABEL: tile.kernel @pixels
 // CHECK: tile.tensor_map %arg0 start () -> (0) sizes () -> (128, 12, 10, 3) strides () -> (1, 128, 1536, 15360) pixels [-1, -1] to [-2, 0] step [2, 2] : <f16, () -> (3, 10, 1536)> -> <f16, [64, 64, 1, 1]>
