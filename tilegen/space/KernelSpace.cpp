@@ -153,6 +153,11 @@ bool SpaceBuilder::startFrom(unsigned i) {
         result(llvm::find(space.loopOps, op) - space.loopOps.begin()) = at.exprs;
         found = true;
       });
+  // Of reshaped rows, (d1 * 1024 + d2) floordiv 10240 divides a loop only as d1 floordiv 10.
+  IndexAlgebra facts = space.nest.algebra();
+  for (Exprs &exprs : space.nest.tracked)
+    for (AffineExpr &expr : exprs)
+      expr = facts.simplify(expr);
   space.nest.splitLoops();
   return found;
 }

@@ -91,3 +91,16 @@ graph.kernel @decided(%x: tensor<4x6xf32>) -> tensor<4x6xf32> attributes {schedu
   %y = arith.addf %x, %x {graph.node = 0 : i64} : tensor<4x6xf32>
   graph.return %y : tensor<4x6xf32>
 }
+
+// A normalization of groups of ten channels of 32x32 pixels, whose result is in channels: each program has one row and goes through it, as the two numbers of the sums say.
+// CHECK-LABEL: graph.kernel @group_norm
+// CHECK-SAME: schedule = #tile.schedule<row_reduction, tile = [1, {{[0-9]+}}], reduce = [{{[0-9]+, [0-9]+}}]
+graph.kernel @group_norm(%x: tensor<4x32x10240xf32>, %scale: tensor<320xf32>) -> tensor<4x320x32x32xf32> {
+  %s = graph.reduce <sum> %x axes [2] {graph.node = 0 : i64} : tensor<4x32x10240xf32> -> tensor<4x32xf32>
+  %b = graph.broadcast %s dims [0, 1] {graph.node = 0 : i64} : tensor<4x32xf32> -> tensor<4x32x10240xf32>
+  %d = arith.subf %x, %b {graph.node = 0 : i64} : tensor<4x32x10240xf32>
+  %r = graph.reshape %d {graph.node = 0 : i64} : tensor<4x32x10240xf32> -> tensor<4x320x32x32xf32>
+  %c = graph.broadcast %scale dims [1] {graph.node = 0 : i64} : tensor<320xf32> -> tensor<4x320x32x32xf32>
+  %y = arith.mulf %r, %c {graph.node = 0 : i64} : tensor<4x320x32x32xf32>
+  graph.return %y : tensor<4x320x32x32xf32>
+}

@@ -89,4 +89,14 @@ module attributes {graph.nodes = ["a|Add", "emb|Gather"]} {
     %first = graph.reduce <min> %at axes [1] {graph.node = 0 : i64} : tensor<5x7xi64> -> tensor<5xi64>
     graph.return %p, %first : tensor<5x7xi64>, tensor<5xi64>
   }
+  // Groups of three channels of 2x5 pixels are rows, and the result is in channels again: a row's loops are parts of the result's, not more loops.
+  graph.kernel @groups_of_channels(%x: tensor<2x4x30xf32>, %scale: tensor<12xf32>) -> tensor<2x12x2x5xf32> {
+    %s = graph.reduce <sum> %x axes [2] {graph.node = 0 : i64} : tensor<2x4x30xf32> -> tensor<2x4xf32>
+    %b = graph.broadcast %s dims [0, 1] {graph.node = 0 : i64} : tensor<2x4xf32> -> tensor<2x4x30xf32>
+    %d = arith.subf %x, %b {graph.node = 0 : i64} : tensor<2x4x30xf32>
+    %r = graph.reshape %d {graph.node = 0 : i64} : tensor<2x4x30xf32> -> tensor<2x12x2x5xf32>
+    %c = graph.broadcast %scale dims [1] {graph.node = 0 : i64} : tensor<12xf32> -> tensor<2x12x2x5xf32>
+    %y = arith.mulf %r, %c {graph.node = 0 : i64} : tensor<2x12x2x5xf32>
+    graph.return %y : tensor<2x12x2x5xf32>
+  }
 }
