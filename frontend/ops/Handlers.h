@@ -47,6 +47,8 @@ void centerCropPad(NodeBuilder &), spaceToDepth(NodeBuilder &), trilu(NodeBuilde
     oneHot(NodeBuilder &), constantOfShape(NodeBuilder &), range(NodeBuilder &);
 // Gather.cpp
 void gather(NodeBuilder &), gatherElements(NodeBuilder &), gatherND(NodeBuilder &), reverseSequence(NodeBuilder &);
+// shape/Scatter.cpp
+void scatterND(NodeBuilder &), scatterElements(NodeBuilder &);
 // image/Grid.cpp
 void gridSample(NodeBuilder &), affineGrid(NodeBuilder &);
 // Reduce.cpp

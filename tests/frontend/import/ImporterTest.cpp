@@ -4,6 +4,8 @@
 
 #include "runtime/reference/Reference.h"
 
+#include <numeric>
+
 using namespace tilewright;
 using namespace tilewright::test;
 
@@ -131,7 +133,7 @@ TEST_F(ImporterTest, WhatIsComputedFromWeightsAloneIsFolded) {
 /// A mask of windows as exporters write an assignment to a slice: where to write is expanded and concatenated first.
 /// What the elements of an expanded vector are says nothing of how many there will be.
 TEST_F(ImporterTest, MasksOfSlicesAreFolded) {
-  constexpr int64_t size = 56, part = 49;
+  constexpr int size = 56, part = 49;
   TinyModel model(18);
   model.input("x", {size, size}).output("y");
   std::vector<int64_t> positions(part);
