@@ -87,7 +87,7 @@ inline constexpr ReasonText reasonTexts[] = {
     {Reason::BesideRoot, "beside-root",
      "each has a contraction or reduction of its own, and the one's value only joins the other's result"},
     {Reason::WindowIsCopied, "window-copied", "windows of singles are multiplied faster where they lie in memory"},
-    {Reason::PixelsAreCopied, "pixels-copied", "a copy engine brings the pixels, and does so from memory alone"},
+    {Reason::PixelsAreCopied, "pixels-copied", "the pixels of its windows are copied as they are, from memory"},
 };
 
 constexpr const ReasonText &text(Reason reason) { return reasonTexts[static_cast<size_t>(reason)]; }

@@ -402,7 +402,7 @@ std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geo
     if (auto window = dyn_cast<graph::WindowOp>(op)) {
       if (kernel.slidesOverWork(window) || kernel.padsSlice(window))
         return Refusal{Reason::RepeatsWork, op};
-      if (kernel.computesPixels(window))
+      if (geometry.kind == RootKind::Matmul && kernel.computesPixels(window))
         return Refusal{Reason::PixelsAreCopied, op};
       if (window.getCopied() && geometry.kind == RootKind::Matmul)
         return Refusal{Reason::WindowIsCopied, op};

@@ -1,7 +1,7 @@
 // Windows of few channels: the image is padded and put into blocks of two rows of pixels, as many as windows are apart, and rows of the windows are runs of 64 elements.
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all walks-pixels=true pixel-columns=64 explain=text' | FileCheck %s
 // CHECK: fusion all: 2 launches
-// CHECK: conv is split between the two because a copy engine brings the pixels, and does so from memory alone
+// CHECK: conv is split between the two because the pixels of its windows are copied as they are, from memory
 // CHECK: graph.constant "{{.*}}" : tensor<4x64x64xf16>
 // CHECK: graph.kernel @conv(
 // CHECK: graph.pad %{{.*}} low [0, 0, 3, 3] fill 0.000000e+00 : f16 : tensor<8x3x224x224xf16> -> tensor<8x4x230x230xf16>

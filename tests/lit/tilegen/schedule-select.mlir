@@ -104,3 +104,33 @@ graph.kernel @group_norm(%x: tensor<4x32x10240xf32>, %scale: tensor<320xf32>) ->
   %y = arith.mulf %r, %c {graph.node = 0 : i64} : tensor<4x320x32x32xf32>
   graph.return %y : tensor<4x320x32x32xf32>
 }
+
+// Few columns of halves: tall tiles, and steps that are hardly padding (72 elements are a row of the window).
+// CHECK-LABEL: graph.kernel @narrow
+// GPU-SAME: schedule = #tile.schedule<matmul, tile = [128, 32], reduce = [1, 32], warps = 8, stages = 4>
+graph.kernel @narrow(%x: tensor<16x112x112x24xf16>, %w: tensor<3x3x24x24xf16> {graph.constant}) -> tensor<16x112x112x24xf32> {
+  %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.0 : f16 {graph.node = 0 : i64} : tensor<16x112x112x24xf16> -> tensor<16x112x112x3x3x24xf16>
+  %c = graph.contract %v, %w maps [affine_map<(n, y, x, o, ky, kx, c) -> (n, y, x, ky, kx, c)>, affine_map<(n, y, x, o, ky, kx, c) -> (ky, kx, c, o)>, affine_map<(n, y, x, o, ky, kx, c) -> (n, y, x, o)>] {graph.node = 0 : i64}
+      : tensor<16x112x112x3x3x24xf16>, tensor<3x3x24x24xf16> -> tensor<16x112x112x24xf32>
+  graph.return %c : tensor<16x112x112x24xf32>
+}
+
+// Depthwise windows of 7x7: eight results for each thread of one warp. Where blocks are few, they read a whole window at a time.
+// CHECK-LABEL: graph.kernel @depthwise
+// GPU-SAME: schedule = #tile.schedule<window, tile = [1, 1, 8, 32], reduce = [1, 1]>
+graph.kernel @depthwise(%x: tensor<16x56x56x96xf32>, %w: tensor<7x7x96xf32> {graph.constant}) -> tensor<16x56x56x96xf32> {
+  %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [3, 3] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<16x56x56x96xf32> -> tensor<16x56x56x7x7x96xf32>
+  %b = graph.broadcast %w dims [3, 4, 5] {graph.node = 0 : i64} : tensor<7x7x96xf32> -> tensor<16x56x56x7x7x96xf32>
+  %m = arith.mulf %v, %b {graph.node = 0 : i64} : tensor<16x56x56x7x7x96xf32>
+  %s = graph.reduce <sum> %m axes [3, 4] {graph.node = 0 : i64} : tensor<16x56x56x7x7x96xf32> -> tensor<16x56x56x96xf32>
+  graph.return %s : tensor<16x56x56x96xf32>
+}
+// CHECK-LABEL: graph.kernel @depthwise_of_one
+// GPU-SAME: schedule = #tile.schedule<window, tile = [1, 8, 32], reduce = [8, 8]>
+graph.kernel @depthwise_of_one(%x: tensor<1x56x56x96xf32>, %w: tensor<7x7x96xf32> {graph.constant}) -> tensor<1x56x56x96xf32> {
+  %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [3, 3] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<1x56x56x96xf32> -> tensor<1x56x56x7x7x96xf32>
+  %b = graph.broadcast %w dims [3, 4, 5] {graph.node = 0 : i64} : tensor<7x7x96xf32> -> tensor<1x56x56x7x7x96xf32>
+  %m = arith.mulf %v, %b {graph.node = 0 : i64} : tensor<1x56x56x7x7x96xf32>
+  %s = graph.reduce <sum> %m axes [3, 4] {graph.node = 0 : i64} : tensor<1x56x56x7x7x96xf32> -> tensor<1x56x56x96xf32>
+  graph.return %s : tensor<1x56x56x96xf32>
+}
