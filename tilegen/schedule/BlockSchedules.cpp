@@ -55,11 +55,11 @@ static int64_t parallelElements(const KernelSpace &space, const TargetDesc &targ
 }
 
 /// A window of many elements, as depthwise convolutions of 5x5 and 7x7 have it, in blocks of one warp with eight results
-/// a thread; nothing for others. Measured on an H100 for 16 images (docs/performance.md): 768 channels of 7x7 14 us
-/// instead of 25. Where blocks are few, they read a whole window before they wait: 96 channels of 56x56 9 us instead of
-/// 22, but with 18 blocks for each multiprocessor 17 instead of 14.
+/// a thread; nothing for others. Measured on an H100 (docs/performance.md): 7x7 of 768 channels of 7x7, 16 images, 14 us
+/// instead of 25; 96 channels of 56x56, one image, 11 instead of 22. Where blocks are few, each reads a whole window
+/// before it waits: 5x5 of 480 channels of 14x14, one image, 6 us instead of 15. Larger windows would spill so.
 static tile::ScheduleAttr scheduleLongWindow(const KernelSpace &space, const TargetDesc &target) {
-  constexpr int64_t leastTaps = 25, mostTaps = 64, columns = 32, elements = 256, blocksOfUnit = 12;
+  constexpr int64_t leastTaps = 25, mostTaps = 64, mostAtOnce = 25, columns = 32, elements = 256, blocksOfUnit = 12;
   int64_t taps = 1, total = 1;
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction),
                         parallel = space.loopsOfKind(LoopKind::Parallel);
@@ -76,7 +76,7 @@ static tile::ScheduleAttr scheduleLongWindow(const KernelSpace &space, const Tar
     tile.insert(tile.begin(), tileOf(constantOf(space.loops()[loop].size), left));
     left = std::max<int64_t>(1, left / tile.front());
   }
-  if (total / elements < blocksOfUnit * target.units)
+  if (areSizesKnown(space) && taps <= mostAtOnce && total / elements < blocksOfUnit * target.units)
     for (auto [step, loop] : llvm::zip_equal(steps, reduced))
       step = powerAbove(*constantOf(space.loops()[loop].size));
   return tile::ScheduleAttr::ofBlock(space.nest.context, space.root, tile, steps, /*warps=*/1);
