@@ -343,7 +343,8 @@ static tile::ScheduleAttr deepened(const KernelSpace &space, tile::ScheduleAttr 
 static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
   Type element = elementOf(space);
   std::optional<WarpgroupSteps> steps; // the copy engine does not bring a single row as rows of a tile
-  if (!isNarrow(space) && hasWarpgroups(space, target) && space.mostOf(space.loopsOfKind(LoopKind::Row).back()) != 1)
+  bool mayHaveRoles = !isNarrow(space) || readsPixels(space);
+  if (mayHaveRoles && hasWarpgroups(space, target) && space.mostOf(space.loopsOfKind(LoopKind::Row).back()) != 1)
     steps = warpgroupSteps(space, target);
   bool areKnown = areSizesKnown(space);
   ArrayRef<MatmulTile> tiles = floatTiles;
