@@ -110,6 +110,16 @@ static Polynomial expand(AffineExpr expr) {
 
 //===- Sizes ------------------------------------------------------------------------------------------------------===//
 
+static unsigned countSymbols(ArrayRef<AffineExpr> sizes) {
+  unsigned count = 0;
+  for (AffineExpr size : sizes)
+    size.walk([&](AffineExpr part) {
+      if (auto symbol = llvm::dyn_cast<AffineSymbolExpr>(part))
+        count = std::max(count, symbol.getPosition() + 1);
+    });
+  return count;
+}
+
 AffineExpr canonicalSize(AffineExpr size) {
   if (llvm::isa<AffineConstantExpr, AffineSymbolExpr>(size))
     return size;
@@ -128,9 +138,16 @@ AffineExpr divideExactly(AffineExpr numerator, AffineExpr denominator) {
   return quotient ? toExpr(numerator.getContext(), *quotient) : AffineExpr();
 }
 
-bool isNonNegative(AffineExpr expr) {
-  return isNonNegative(expand(expr), [](AffineSymbolExpr) { return int64_t(0); });
+bool isNonNegative(AffineExpr expr, int64_t least) {
+  SmallVector<AffineExpr> above; // each symbol as a number from 0 on
+  for (unsigned i = 0, count = least ? countSymbols(expr) : 0; i < count; ++i)
+    above.push_back(getAffineSymbolExpr(i, expr.getContext()) + least);
+  return isNonNegative(expand(expr.replaceSymbols(above)), [](AffineSymbolExpr) { return int64_t(0); });
 }
+
+int64_t atZero(AffineExpr expr) { return evaluate(expr, {}, SmallVector<int64_t>(countSymbols(expr), 0)); }
+
+bool isLeastAtZero(AffineExpr expr) { return isNonNegative(expr - atZero(expr)); }
 
 SmallVector<AffineExpr> divisionsOf(AffineExpr expr) {
   SmallVector<AffineExpr> list;
@@ -159,16 +176,6 @@ SmallVector<AffineExpr> getSizes(RankedTensorType type) {
 unsigned getNumSymbols(RankedTensorType type) {
   auto encoding = llvm::dyn_cast_if_present<AffineMapAttr>(type.getEncoding());
   return encoding ? encoding.getValue().getNumSymbols() : 0;
-}
-
-static unsigned countSymbols(ArrayRef<AffineExpr> sizes) {
-  unsigned count = 0;
-  for (AffineExpr size : sizes)
-    size.walk([&](AffineExpr part) {
-      if (auto symbol = llvm::dyn_cast<AffineSymbolExpr>(part))
-        count = std::max(count, symbol.getPosition() + 1);
-    });
-  return count;
 }
 
 RankedTensorType makeTensorType(MLIRContext *context, ArrayRef<AffineExpr> sizes, Type elementType) {

@@ -40,8 +40,15 @@ mlir::AffineExpr productOf(mlir::MLIRContext *context, llvm::ArrayRef<mlir::Affi
 /// numerator / denominator where that is exact as a polynomial, otherwise null.
 mlir::AffineExpr divideExactly(mlir::AffineExpr numerator, mlir::AffineExpr denominator);
 
-/// True if the expression is at least 0 whatever sizes the symbols stand for, 0 included. False if that is not proved.
-bool isNonNegative(mlir::AffineExpr expr);
+/// True if the expression is at least 0 whatever sizes of at least `least` the symbols stand for. False if that is not
+/// proved.
+bool isNonNegative(mlir::AffineExpr expr, int64_t least = 0);
+
+/// The value where all symbols are 0.
+int64_t atZero(mlir::AffineExpr expr);
+
+/// True if the expression is nowhere smaller than where all symbols are 0. False if that is not proved.
+bool isLeastAtZero(mlir::AffineExpr expr);
 
 /// The quotients and remainders that a canonical expression has for atoms: what a symbol is not, and nothing divides
 /// out.

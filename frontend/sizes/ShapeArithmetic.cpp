@@ -44,21 +44,12 @@ Contents vectorOf(NodeBuilder &b, Sizes elements) {
 std::optional<int> signOf(AffineExpr expr) {
   if (auto constant = graph::constantSize(expr))
     return *constant > 0 ? 1 : *constant < 0 ? -1 : 0;
-  bool positive = true; // a sum of products of symbols with positive factors
-  expr.walk([&](AffineExpr part) {
-    auto constant = llvm::dyn_cast<AffineConstantExpr>(part);
-    positive &= !(constant && constant.getValue() <= 0) && part.getKind() != AffineExprKind::Mod &&
-                part.getKind() != AffineExprKind::FloorDiv;
-  });
-  return positive ? std::optional(1) : std::nullopt;
+  if (graph::isNonNegative(expr - 1, 1))
+    return 1;
+  return graph::isNonNegative(-1 - expr, 1) ? std::optional(-1) : std::nullopt;
 }
 
-std::optional<int> compare(AffineExpr a, AffineExpr b) {
-  if (auto sign = signOf(graph::canonicalSize(a - b)))
-    return sign;
-  auto reverse = signOf(graph::canonicalSize(b - a));
-  return reverse ? std::optional(-*reverse) : std::nullopt;
-}
+std::optional<int> compare(AffineExpr a, AffineExpr b) { return signOf(graph::canonicalSize(a - b)); }
 
 //===- Sources ----------------------------------------------------------------------------------------------------===//
 
@@ -255,18 +246,30 @@ Result multiply(NodeBuilder &b) {
   return elementwise(b, [](AffineExpr x, AffineExpr y) { return x * y; });
 }
 
+/// Whether `x` is at least 0. For sizes of inputs that is a promise, kept by a guard, if only sizes that are too small
+/// for the model make it negative: (s floordiv 80) - 3 is what a convolution leaves of s. What is found in the data is
+/// often nothing, so nothing is promised of it.
+bool takeNonNegative(NodeBuilder &b, AffineExpr x) {
+  bool isPromised = b.state.isEarly(x) && (graph::isNonNegative(x, 1) || graph::isLeastAtZero(x));
+  if (!isPromised && !graph::isNonNegative(x))
+    return false;
+  return b.state.requireAtMost(
+      b.number(0), x,
+      fmt::format("node '{}': expected sizes of which {} is not negative", b.node.name, b.state.print(x)));
+}
+
 Result divide(NodeBuilder &b) {
-  return elementwise(b, [](AffineExpr x, AffineExpr y) -> AffineExpr {
+  return elementwise(b, [&](AffineExpr x, AffineExpr y) -> AffineExpr {
     auto a = graph::constantSize(x), d = graph::constantSize(y);
     if (a && d && *d != 0 && *d != -1)
-      return getAffineConstantExpr(*a / *d, x.getContext()); // toward zero, as ONNX does
-    return signOf(y) == 1 && signOf(x) == 1 ? x.floorDiv(y) : AffineExpr();
+      return b.number(*a / *d); // toward zero, as ONNX does
+    return signOf(y) == 1 && takeNonNegative(b, x) ? x.floorDiv(y) : AffineExpr();
   });
 }
 
 Result remainder(NodeBuilder &b) {
   return elementwise(
-      b, [](AffineExpr x, AffineExpr y) { return signOf(y) == 1 && signOf(x) == 1 ? x % y : AffineExpr(); });
+      b, [&](AffineExpr x, AffineExpr y) { return signOf(y) == 1 && takeNonNegative(b, x) ? x % y : AffineExpr(); });
 }
 
 Result maximum(NodeBuilder &b) {
@@ -281,9 +284,7 @@ Result minimum(NodeBuilder &b) {
 /// what is found in the data: often nothing.
 bool countsData(NodeBuilder &b, AffineExpr more, AffineExpr less) {
   AffineExpr difference = graph::canonicalSize(more - less);
-  Sizes zeros(b.state.symbols().size(), b.number(0));
-  std::optional<int64_t> least = graph::constantSize(graph::canonicalSize(difference.replaceSymbols(zeros)));
-  return (!least || *least <= 0) && !b.state.isEarly(difference);
+  return !graph::isNonNegative(difference - 1) && !b.state.isEarly(difference);
 }
 
 void requireApart(NodeBuilder &b, AffineExpr more, AffineExpr less) {

@@ -128,27 +128,10 @@ AffineExpr ImportState::define(graph::DefinitionKind kind, AffineExpr a, AffineE
   return symbol;
 }
 
-/// `expr` with another value for each of its symbols.
-static AffineExpr replaceSymbols(AffineExpr expr, llvm::function_ref<AffineExpr(AffineExpr)> by) {
-  llvm::SmallSetVector<AffineExpr, 4> symbols;
-  expr.walk([&](AffineExpr part) {
-    if (llvm::isa<AffineSymbolExpr>(part))
-      symbols.insert(part);
-  });
-  for (AffineExpr symbol : symbols)
-    expr = expr.replace(symbol, by(symbol));
-  return graph::canonicalSize(expr);
-}
-
-/// `expr` of sizes that are each one more. It is at least 0 if `expr` is for all sizes of at least 1.
-static AffineExpr ofLarger(AffineExpr expr) {
-  return replaceSymbols(expr, [](AffineExpr symbol) { return symbol + 1; });
-}
-
 /// Whether `expr` is at least 0 for all sizes of at least 1. (If a size of 0 makes it negative, binding reports an
 /// error.) A minimum is bounded by each of its sides.
 static bool isSize(AffineExpr expr, ArrayRef<graph::SizeDefinition> definitions, int depth = 3) {
-  if (graph::isNonNegative(ofLarger(expr)))
+  if (graph::isNonNegative(expr, 1))
     return true;
   for (const graph::SizeDefinition &definition : definitions) {
     AffineExpr symbol = getAffineSymbolExpr(definition.symbol, expr.getContext());
@@ -345,17 +328,14 @@ bool ImportState::isRead(AffineExpr size) const {
 /// Whether `expr` is not 0 for any sizes of at least `least`: as it has one sign, or as one of `factors` divides all of
 /// it but a constant.
 static bool isNeverZero(AffineExpr expr, int64_t least, ArrayRef<SizeAssumption> factors) {
-  AffineExpr value = least ? ofLarger(expr) : expr;
-  if (graph::isNonNegative(graph::canonicalSize(value - 1)) ||
-      graph::isNonNegative(graph::canonicalSize(value * -1 - 1)))
+  if (graph::isNonNegative(expr - 1, least) || graph::isNonNegative(expr * -1 - 1, least))
     return true;
-  std::optional<int64_t> added =
-      graph::constantSize(replaceSymbols(expr, [](AffineExpr symbol) { return symbol * 0; }));
-  return added && llvm::any_of(factors, [&](const SizeAssumption &factor) {
-           std::optional<int64_t> by = graph::constantSize(factor.second);
-           return by.value_or(0) > 1 && *added % *by != 0 &&
-                  graph::divideExactly(graph::canonicalSize(expr - *added), factor.second);
-         });
+  int64_t added = graph::atZero(expr);
+  return llvm::any_of(factors, [&](const SizeAssumption &factor) {
+    std::optional<int64_t> by = graph::constantSize(factor.second);
+    return by.value_or(0) > 1 && added % *by != 0 &&
+           graph::divideExactly(graph::canonicalSize(expr - added), factor.second);
+  });
 }
 
 bool ImportState::contradicts(ArrayRef<SizeAssumption> assumed, int64_t least) const {

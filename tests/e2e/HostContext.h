@@ -27,6 +27,15 @@ inline Expected<std::unique_ptr<runtime::Context>> hostContext(CompileOptions op
   return program ? runtime::Context::create(*program, *device) : program.status();
 }
 
+/// A context on the host of a plan for all sizes, or for `fixed` ones.
+inline Expected<std::unique_ptr<runtime::Context>> contextOf(const TinyModel &model, PlanMode mode,
+                                                             const std::vector<Shape> &fixed = {}) {
+  CompileOptions options = optionsOf(model);
+  for (size_t i = 0; i < fixed.size(); ++i)
+    options.import.shapes[model.proto.graph().input(static_cast<int>(i)).name()] = fixed[i];
+  return hostContext(std::move(options), mode);
+}
+
 inline Expected<std::vector<Tensor>> runOnHost(CompileOptions options, PlanMode mode, std::span<const Tensor> inputs) {
   auto context = hostContext(std::move(options), mode);
   return context ? (*context)->run(inputs) : context.status();

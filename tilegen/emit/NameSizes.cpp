@@ -81,10 +81,7 @@ bool SizeReader::isNamed(AffineExpr quotient) const {
   const llvm::SetVector<AffineExpr> &inside = symbolsIn.at(quotient);
   if (llvm::any_of(inside, [&](AffineExpr symbol) { return quotientAround.lookup(symbol) != quotient; }))
     return false;
-  llvm::DenseMap<AffineExpr, AffineExpr> oneMore; // for isNonNegative, whose symbols begin with 0
-  for (AffineExpr symbol : inside)
-    oneMore[symbol] = symbol + 1;
-  return graph::isNonNegative(graph::canonicalSize(quotient.replace(oneMore) - 1));
+  return graph::isNonNegative(quotient - 1, 1);
 }
 
 SmallVector<AffineExpr> SizeReader::named() const {

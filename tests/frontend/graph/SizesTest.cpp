@@ -71,6 +71,16 @@ TEST_F(SizesTest, WhatIsNotNegative) {
   EXPECT_FALSE(isNonNegative(s0 - 1)); // sizes may be 0
   EXPECT_FALSE(isNonNegative(s0.floorDiv(2) - (s0 + 1).floorDiv(2)));
   EXPECT_FALSE(isNonNegative(s0 - s1));
+  EXPECT_TRUE(isNonNegative(s0 * s1 - s1, 1));
+  EXPECT_TRUE(isNonNegative((s0 + 3).floorDiv(4) - 1, 1));
+  EXPECT_FALSE(isNonNegative(s0.floorDiv(2) - 1, 1));
+}
+
+TEST_F(SizesTest, WhatIsLeastWhereSymbolsAreZero) {
+  EXPECT_TRUE(isLeastAtZero(s0.floorDiv(80) - 3));
+  EXPECT_TRUE(isLeastAtZero((s0 * s1 - 400).floorDiv(320)));
+  EXPECT_FALSE(isLeastAtZero(s0 - s1));
+  EXPECT_FALSE(isLeastAtZero(number(512) - s0));
 }
 
 TEST_F(SizesTest, StaticTypesHaveNoEncoding) {
