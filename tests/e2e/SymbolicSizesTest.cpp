@@ -193,6 +193,26 @@ std::vector<SymbolicCase> slices() {
   table.model.node("Slice", {"t", "zero", "count", "zero"}, {"a"});
   table.model.node("Neg", {"a"}, {"y"});
   list.push_back(std::move(table));
+  // As many of the last ones as another input has: positions that are counted from the end.
+  SymbolicCase last{"SliceFromMinusASize", TinyModel(), {{{2, 3}}, {{1, 1}}, {{2, 5}}}, {{{1, 6}}}};
+  last.model.input("x", {"n", "s"}).output("y").floats("t", {1, 5}, {1, 2, 3, 4, 5});
+  last.model.integers("one", {1}, {1}), last.model.integers("end", {1}, {INT64_MAX});
+  last.model.integers("minus", {1}, {-1});
+  setAttribute(last.model.node("Shape", {"x"}, {"count"}), "start", int64_t(1));
+  last.model.node("Mul", {"count", "minus"}, {"first"});
+  last.model.node("Slice", {"t", "first", "end", "one"}, {"a"});
+  last.model.node("Add", {"x", "a"}, {"y"});
+  list.push_back(std::move(last));
+  // From the end by as many as elements of another input are not 0, which may be none.
+  SymbolicCase found{"SliceFromMinusWhatIsFound", TinyModel(), {{{5}, {3}}, {{4}, {0}}}};
+  found.model.input("x", {"n"}).input("z", {"m"}).output("y").integers("none", {1}, {0});
+  found.model.integers("minus", {1}, {-1}), found.model.integers("end", {1}, {INT64_MAX});
+  found.model.node("NonZero", {"z"}, {"which"});
+  setAttribute(found.model.node("Shape", {"which"}, {"count"}), "start", int64_t(1));
+  found.model.node("Mul", {"count", "minus"}, {"first"});
+  found.model.node("Slice", {"x", "first", "end", "none"}, {"a"});
+  found.model.node("Neg", {"a"}, {"y"});
+  list.push_back(std::move(found));
   return list;
 }
 

@@ -27,6 +27,12 @@ AffineExpr sliceBound(NodeBuilder &b, AffineExpr bound, AffineExpr size) {
     return *number < -far ? b.number(0) : graph::canonicalSize(size - most(b.number(-*number)));
   if (number && *number >= 1000000000)
     return size;
+  if (AffineExpr fromEnd = graph::canonicalSize(bound * -1); !number && graph::isNonNegative(fromEnd)) {
+    b.state.requireAtMost(
+        b.number(1), fromEnd, // as -0 is the other end
+        fmt::format("node '{}' slices from or to {}, which must be negative", b.node.name, b.state.print(bound)));
+    return graph::canonicalSize(size - most(fromEnd));
+  }
   if (!graph::isNonNegative(bound))
     b.state.requireAtMost(
         b.number(0), bound,
@@ -61,6 +67,14 @@ Term sliceAlong(NodeBuilder &b, Term x, int64_t axis, AffineExpr start, AffineEx
   return b.slice(x, axis, b.number(count ? first : 0), b.number(count), count ? step : 1);
 }
 
+/// Whether one of `bounds` counts from the end by what is found in the data. Often nothing is, and -0 is the other end.
+bool mayCountNothing(NodeBuilder &b, const Sizes &bounds) {
+  return llvm::any_of(bounds, [&](AffineExpr bound) {
+    AffineExpr fromEnd = graph::canonicalSize(bound * -1);
+    return graph::isNonNegative(fromEnd) && !graph::isNonNegative(fromEnd - 1) && !b.state.isEarly(fromEnd);
+  });
+}
+
 } // namespace
 
 void slice(NodeBuilder &b) {
@@ -76,6 +90,8 @@ void slice(NodeBuilder &b) {
     axes = b.integers("axes").value_or(std::vector<int64_t>());
   } else {
     starts = b.knownSizes(1), ends = b.knownSizes(2);
+    if (mayCountNothing(b, starts) || mayCountNothing(b, ends))
+      return sliceWhenRunning(b);
     if (b.has(3))
       axes = b.knownIntegers(3);
     if (b.has(4))
