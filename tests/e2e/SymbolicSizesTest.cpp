@@ -123,6 +123,25 @@ std::vector<SymbolicCase> paddings() {
   m.node("Reshape", {"columns", "flat"}, {"pads"}), m.node("Pad", {"table", "pads"}, {"padded"}),
       m.node("Add", {"padded", "z"}, {"y"});
   list.push_back(std::move(turned));
+  // Up to whole windows of four columns: by what is known of the size (behind), and by what only moves elements (in
+  // front, and by mirroring).
+  for (std::string mode : {"constant", "reflect"})
+    for (bool isBehind : {true, false}) {
+      SymbolicCase windows{fmt::format("PaddingToWindows{}By_{}", isBehind ? "Behind" : "InFront", mode),
+                           TinyModel(),
+                           {{{2, 5}}, {{1, 8}}, {{3, 15}}},
+                           {}};
+      TinyModel &w = windows.model.input("x", {"n", "w"}).output("y");
+      w.integers("none", {1}, {0}), w.integers("one", {1}, {1}), w.integers("four", {1}, {4});
+      setAttribute(w.node("Shape", {"x"}, {"size"}), "start", int64_t(1));
+      w.node("Mod", {"size", "four"}, {"over"}), w.node("Sub", {"four", "over"}, {"missing"});
+      withAxis(isBehind ? w.node("Concat", {"none", "none", "none", "missing"}, {"pads"})
+                        : w.node("Concat", {"none", "missing", "none", "none"}, {"pads"}),
+               0);
+      setAttribute(w.node("Pad", {"x", "pads"}, {"padded"}), "mode", mode);
+      w.node("Relu", {"padded"}, {"y"});
+      list.push_back(std::move(windows));
+    }
   return list;
 }
 

@@ -236,21 +236,9 @@ Term padPositions(NodeBuilder &b, AffineExpr count, Term low, Term high, Term si
   return at + cropped;
 }
 
-namespace {
-
-/// Pads dimensions dims[i] of `x` by low[i] and high[i] elements. `read` must not contain sizes yet, only conditions.
-Term padBy(NodeBuilder &b, Term x, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<Term> low, llvm::ArrayRef<Term> high,
-           const std::string &mode, Term fill, RunTimeSizes &read) {
-  Term zero = number(b, 0);
-  Sizes counts, result = x.sizes(), larger = x.sizes();
-  for (auto [i, dim] : llvm::enumerate(dims)) {
-    Term size = scalarOf(b, x.sizes()[dim]);
-    Term count = size + low[i] + high[i], left = size + b.minimum(low[i], zero) + b.minimum(high[i], zero);
-    if (mode != "constant")
-      read.require(either(isBelow(zero, left), isEqual(count, zero)), "expected elements to pad with");
-    counts.push_back(read.add(count, x.sizes()[dim]));
-  }
-  read.read();
+Term padTo(NodeBuilder &b, Term x, llvm::ArrayRef<int64_t> dims, const Sizes &counts, llvm::ArrayRef<Term> low,
+           llvm::ArrayRef<Term> high, const std::string &mode, Term fill) {
+  Sizes result = x.sizes(), larger = x.sizes();
   SmallVector<Term> indices;
   for (auto [i, dim] : llvm::enumerate(dims)) {
     indices.push_back(padPositions(b, counts[i], low[i], high[i], scalarOf(b, x.sizes()[dim]), mode));
@@ -262,13 +250,31 @@ Term padBy(NodeBuilder &b, Term x, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<
   Term inside = b.splatInteger(result, b.state.builder.getI1Type(), 1);
   for (auto [i, dim] : llvm::enumerate(dims)) {
     Term size = scalarOf(b, x.sizes()[dim]);
-    Term isInside = both(b.compare(F::OGE, I::sge, indices[i], zero), isBelow(indices[i], size));
+    Term isInside = both(b.compare(F::OGE, I::sge, indices[i], number(b, 0)), isBelow(indices[i], size));
     indices[i] = b.select(isInside, indices[i], size);
     inside = both(inside, b.broadcast(isInside, result, {dim}));
   }
   Term padded = b.pad(x, SmallVector<int64_t>(x.rank(), 0), larger, 0);
   return b.select(inside, b.widen(b.take(padded, dims, indices)),
                   b.widen(fill)); // select has no half types
+}
+
+namespace {
+
+/// Pads dimensions dims[i] of `x` by low[i] and high[i] elements. `read` must not contain sizes yet, only conditions.
+Term padBy(NodeBuilder &b, Term x, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<Term> low, llvm::ArrayRef<Term> high,
+           const std::string &mode, Term fill, RunTimeSizes &read) {
+  Term zero = number(b, 0);
+  Sizes counts;
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    Term size = scalarOf(b, x.sizes()[dim]);
+    Term count = size + low[i] + high[i], left = size + b.minimum(low[i], zero) + b.minimum(high[i], zero);
+    if (mode != "constant")
+      read.require(either(isBelow(zero, left), isEqual(count, zero)), "expected elements to pad with");
+    counts.push_back(read.add(count, x.sizes()[dim]));
+  }
+  read.read();
+  return padTo(b, x, dims, counts, low, high, mode, fill);
 }
 
 } // namespace

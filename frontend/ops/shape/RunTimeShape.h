@@ -15,6 +15,9 @@ void padWhenRunning(NodeBuilder &b);
 /// Pads a dimension of `size` by `low` and `high` elements to `count`: gives, as i64 [count], the coordinate that each
 /// padded element reads. In mode `constant`, elements of the padding have coordinates outside. Negative paddings crop.
 Term padPositions(NodeBuilder &b, mlir::AffineExpr count, Term low, Term high, Term size, const std::string &mode);
+/// Pads dimensions dims[i] of `x` by low[i] and high[i] elements, to counts[i]; `fill` is for mode `constant`.
+Term padTo(NodeBuilder &b, Term x, llvm::ArrayRef<int64_t> dims, const Sizes &counts, llvm::ArrayRef<Term> low,
+           llvm::ArrayRef<Term> high, const std::string &mode, Term fill);
 void rangeWhenRunning(NodeBuilder &b);
 
 } // namespace tilewright::ops

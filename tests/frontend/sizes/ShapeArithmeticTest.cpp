@@ -135,6 +135,21 @@ TEST_F(ShapeArithmeticTest, SizesThatAreReadHaveSymbolsOfInputs) {
   EXPECT_GT(read, 0u);
 }
 
+/// 4 - w % 4 elements on either side, which are zeros or mirrored.
+TEST_F(ShapeArithmeticTest, PaddingsThatAreSizesAreCompiled) {
+  for (const char *mode : {"constant", "reflect"}) {
+    TinyModel model;
+    model.input("x", {"n", "w"}).output("y");
+    model.integers("none", {1}, {0}), model.integers("one", {1}, {1}), model.integers("four", {1}, {4});
+    model.node("Shape", {"x"}, {"shape"}), model.node("Gather", {"shape", "one"}, {"w"});
+    model.node("Mod", {"w", "four"}, {"over"}), model.node("Sub", {"four", "over"}, {"missing"});
+    setAttribute(model.node("Concat", {"none", "missing", "none", "missing"}, {"pads"}), "axis", int64_t(0));
+    setAttribute(model.node("Pad", {"x", "pads"}, {"y"}), "mode", std::string(mode));
+    EXPECT_EQ(count(text(model), "graph.read_sizes"), 0u) << mode;
+    EXPECT_EQ(report.fallbacks.size(), 0u) << mode;
+  }
+}
+
 TEST_F(ShapeArithmeticTest, SlicesOfUnknownLengthAreGuarded) {
   TinyModel model;
   model.input("x", {1, "seq"}).output("y");
