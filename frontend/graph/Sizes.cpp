@@ -79,7 +79,7 @@ private:
   Polynomial divideByConstant(AffineExprKind kind, const Polynomial &dividend, int64_t by) {
     Polynomial whole, rest = takeMultiples(dividend, by, whole);
     if (kind == AffineExprKind::Mod)
-      return rest.isZero() ? rest : makeDivision(context, kind, rest, by);
+      return rest - Polynomial(by) * divideByConstant(AffineExprKind::FloorDiv, rest, by);
     if (auto inner = by < mostDivisor ? asQuotient(rest) : std::nullopt)
       return whole + divideByConstant(kind, inner->first, inner->second * by);
     return rest.isZero() ? whole : whole + makeDivision(context, kind, rest, by);

@@ -10,6 +10,10 @@
 //
 //   (h - 1) floordiv 2 + 1,  h ceildiv 2      both (h + 1) floordiv 2
 //   ((h floordiv 2) + 1) floordiv 2           (h + 2) floordiv 4
+//
+// A remainder by a constant is a quotient too, so that what fills up the last window of 8 leaves no remainder:
+//
+//   (h + -h mod 8) floordiv 8                 h - (h * 7) floordiv 8
 #pragma once
 
 #include "mlir/IR/AffineExpr.h"

@@ -246,6 +246,11 @@ Result multiply(NodeBuilder &b) {
   return elementwise(b, [](AffineExpr x, AffineExpr y) { return x * y; });
 }
 
+Result negate(NodeBuilder &b) {
+  return Contents{b.sizes(0),
+                  llvm::map_to_vector(contents(b, 0), [](AffineExpr x) { return graph::canonicalSize(x * -1); })};
+}
+
 /// Whether `x` is at least 0. For sizes of inputs that is a promise, kept by a guard, if only sizes that are too small
 /// for the model make it negative: (s floordiv 80) - 3 is what a convolution leaves of s. What is found in the data is
 /// often nothing, so nothing is promised of it.
@@ -268,8 +273,10 @@ Result divide(NodeBuilder &b) {
 }
 
 Result remainder(NodeBuilder &b) {
-  return elementwise(
-      b, [&](AffineExpr x, AffineExpr y) { return signOf(y) == 1 && takeNonNegative(b, x) ? x % y : AffineExpr(); });
+  bool hasSignOfDividend = b.integer("fmod", 0);
+  return elementwise(b, [&](AffineExpr x, AffineExpr y) {
+    return signOf(y) == 1 && (!hasSignOfDividend || takeNonNegative(b, x)) ? x % y : AffineExpr();
+  });
 }
 
 Result maximum(NodeBuilder &b) {
@@ -363,6 +370,7 @@ const FollowRow rows[] = {
     {"Add", 2, add},
     {"Sub", 2, subtract},
     {"Mul", 2, multiply},
+    {"Neg", 1, negate},
     {"Div", 2, divide},
     {"Mod", 2, remainder},
     {"Max", 2, maximum},

@@ -134,7 +134,10 @@ std::vector<SymbolicCase> paddings() {
       TinyModel &w = windows.model.input("x", {"n", "w"}).output("y");
       w.integers("none", {1}, {0}), w.integers("one", {1}, {1}), w.integers("four", {1}, {4});
       setAttribute(w.node("Shape", {"x"}, {"size"}), "start", int64_t(1));
-      w.node("Mod", {"size", "four"}, {"over"}), w.node("Sub", {"four", "over"}, {"missing"});
+      if (isBehind) // 3 for 5, as -5 modulo 4
+        w.node("Neg", {"size"}, {"minus"}), w.node("Mod", {"minus", "four"}, {"missing"});
+      else
+        w.node("Mod", {"size", "four"}, {"over"}), w.node("Sub", {"four", "over"}, {"missing"});
       withAxis(isBehind ? w.node("Concat", {"none", "none", "none", "missing"}, {"pads"})
                         : w.node("Concat", {"none", "missing", "none", "none"}, {"pads"}),
                0);
@@ -433,6 +436,19 @@ std::vector<SymbolicCase> quotients() {
   setAttribute(e.node("Transpose", {"rows"}, {"columns"}), "perm", std::vector<int64_t>{0, 1, 3, 2});
   e.node("Add", {"square", "columns"}, {"y"});
   list.push_back(std::move(expanded));
+  // Filled up to whole windows of four, which are computed on, and back to w.
+  SymbolicCase filled{"WindowsThatAreFilledUp", TinyModel(18), {{{2, 5}}, {{1, 8}}, {{3, 3}}}, {}};
+  TinyModel &f = filled.model.input("x", {"b", "w"}).output("y");
+  f.integers("four", {1}, {4}), f.integers("none", {1}, {0}), f.integers("one", {1}, {1});
+  f.integers("windows", {3}, {0, -1, 4}), f.integers("rows", {2}, {0, -1});
+  setAttribute(f.node("Shape", {"x"}, {"w"}), "start", int64_t(1));
+  f.node("Mod", {"w", "four"}, {"over"}), f.node("Sub", {"four", "over"}, {"some"});
+  f.node("Mod", {"some", "four"}, {"missing"});
+  withAxis(f.node("Concat", {"none", "none", "none", "missing"}, {"pads"}), 0);
+  f.node("Pad", {"x", "pads"}, {"p"}), f.node("Reshape", {"p", "windows"}, {"v"});
+  withAxis(f.node("Softmax", {"v"}, {"s"}), 2), f.node("Reshape", {"s", "rows"}, {"r"});
+  f.node("Slice", {"r", "none", "w", "one"}, {"cut"}), f.node("Add", {"x", "cut"}, {"y"});
+  list.push_back(std::move(filled));
   SymbolicCase positions{"PositionsOfADifferenceDivided", TinyModel(18), {{{2, 1, 13}}, {{1, 1, 3}}}, {{{1, 1, 2}}}};
   TinyModel &d = positions.model.input("x", {"b", 1, "w"}).output("y");
   halved(d, 3);

@@ -41,6 +41,8 @@ TEST_F(SizesTest, QuotientsByConstantsHaveOneForm) {
   EXPECT_EQ(canonicalSize((s0 * 2 + 1).floorDiv(2)), s0);
   EXPECT_EQ(canonicalSize((s0.floorDiv(2) + 1).floorDiv(2)), canonicalSize((s0 + 2).floorDiv(4)));
   EXPECT_EQ(canonicalSize((s0 * 5 + 7) % 5), number(2));
+  EXPECT_EQ(canonicalSize((number(8) - s0 % 8) % 8), canonicalSize((s0 * -1) % 8));
+  EXPECT_EQ(canonicalSize((s0 + (s0 * -1) % 8) % 8), number(0));
   AffineExpr spelled = ((s0 * 3 - 5).ceilDiv(4) + s1 - 7).floorDiv(3) - (s0 * -2 + 1) % 6,
              canonical = canonicalSize(spelled);
   for (int64_t a = 0; a < 40; ++a)
