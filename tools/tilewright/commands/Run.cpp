@@ -2,6 +2,7 @@
 // tilewright run: runs a model or artifact on inputs, and writes or checks its outputs.
 #include "tools/tilewright/Json.h"
 #include "tools/tilewright/commands/Commands.h"
+#include "tools/tilewright/model/DeclaredShapes.h"
 #include "tools/tilewright/options/InputOptions.h"
 #include "tools/tilewright/options/ModelOptions.h"
 #include "tools/tilewright/values/Compare.h"
@@ -123,8 +124,13 @@ static Status execute(const RunCommand &command, const ModelOptions &model, Exec
   return {};
 }
 
-/// The shapes of the given inputs: those that were read, or, if compiling failed, those of the files in the options.
+/// The shapes of the inputs: those that were read, or, if compiling failed, those of the files in the options or those
+/// that the model declares.
 static std::map<std::string, Shape> sizesAtHand(const RunCommand &command, const Execution &execution) {
+  if (auto given = givenSizes(command.inputs); !execution.program && areInvented(command.inputs) && given) {
+    auto declared = declaredShapes(command.model.model, *given);
+    return declared ? *declared : std::map<std::string, Shape>();
+  }
   std::vector<NamedTensor> named;
   for (size_t i = 0; i < execution.inputs.size(); ++i)
     named.push_back({execution.program->input(i).name, execution.inputs[i]});
@@ -145,10 +151,12 @@ static Status executeSpecialized(const RunCommand &command, const Status &refuse
     return refused;
   ModelOptions model = command.model;
   model.sizesAtHand = sizesAtHand(command, execution);
+  RunCommand known = command;
+  known.inputs.sizes.clear(); // no size is left that they could give
   if (model.sizesAtHand.empty())
     return refused;
   Execution specialized;
-  if (!execute(command, model, specialized).ok())
+  if (!execute(known, model, specialized).ok())
     return refused; // sizes are not the cause
   execution = std::move(specialized);
   if (!command.model.quiet) {

@@ -33,9 +33,9 @@ void addInputOptions(CLI::App &command, InputOptions &options) {
                      "host, cuda, cuda:N, hip or hip:N; by default one that runs the first target's code");
 }
 
-static Expected<std::vector<std::pair<std::string, int64_t>>> parseSizes(const std::vector<std::string> &texts) {
+Expected<std::vector<std::pair<std::string, int64_t>>> givenSizes(const InputOptions &options) {
   std::vector<std::pair<std::string, int64_t>> sizes;
-  for (const std::string &text : texts) {
+  for (const std::string &text : options.sizes) {
     size_t equal = text.find_first_of("=:");
     std::optional<int64_t> size =
         equal == std::string::npos ? std::nullopt : parseSize(std::string_view(text).substr(equal + 1));
@@ -124,7 +124,7 @@ static Status checkSymbols(const runtime::Plan &plan, const std::vector<std::pai
 }
 
 Expected<std::vector<Tensor>> readInputs(const runtime::Plan &plan, const InputOptions &options) {
-  auto sizes = parseSizes(options.sizes);
+  auto sizes = givenSizes(options);
   if (!sizes)
     return sizes.status();
   uint64_t seed = options.seed.value_or(0);
@@ -146,13 +146,16 @@ Expected<std::vector<Tensor>> readInputs(const runtime::Plan &plan, const InputO
   return orderInputs(plan, given);
 }
 
+bool areInvented(const InputOptions &options) {
+  return std::ranges::all_of(options.inputs, [](const std::string &source) { return source.starts_with("random:"); });
+}
+
 std::vector<std::string> assumedSymbols(const runtime::Plan &plan, const InputOptions &options) {
-  bool invented =
-      std::ranges::all_of(options.inputs, [](const std::string &source) { return source.starts_with("random:"); });
-  auto sizes = parseSizes(options.sizes);
+  auto sizes = givenSizes(options);
   std::vector<std::string> assumed;
   for (const std::string &symbol : inputSymbols(plan))
-    if (invented && sizes && std::ranges::none_of(*sizes, [&](const auto &size) { return size.first == symbol; }))
+    if (areInvented(options) && sizes &&
+        std::ranges::none_of(*sizes, [&](const auto &size) { return size.first == symbol; }))
       assumed.push_back(symbol);
   return assumed;
 }

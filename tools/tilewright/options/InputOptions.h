@@ -20,11 +20,17 @@ struct InputOptions {
 
 void addInputOptions(CLI::App &command, InputOptions &options);
 
+/// The sizes of symbols that --dim gives.
+Expected<std::vector<std::pair<std::string, int64_t>>> givenSizes(const InputOptions &options);
+
 /// The tensors of --inputs if all of them have names; none if they cannot be read or are random.
 std::vector<NamedTensor> namedInputs(const InputOptions &options);
 
 /// The inputs for `plan`, in its order.
 Expected<std::vector<Tensor>> readInputs(const runtime::Plan &plan, const InputOptions &options);
+
+/// Whether the inputs are random: --inputs gives none.
+bool areInvented(const InputOptions &options);
 
 /// The symbolic sizes that are 1 in random inputs because no --dim gives them.
 std::vector<std::string> assumedSymbols(const runtime::Plan &plan, const InputOptions &options);
