@@ -268,8 +268,8 @@ static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const War
   return makeMatmul(space, *tile, steps.depth, stages);
 }
 
-/// How deep a step of halves is, up to `deepest`: where that would be a quarter padding or more, the step with the least
-/// cost. A step costs as much as 8.5 more elements, measured with depths of 27 to 120 on an H100.
+/// How deep a step of halves is, up to `deepest`: where that would be a quarter padding or more, the step with the
+/// least cost. A step costs as much as 8.5 more elements, measured with depths of 27 to 120 on an H100.
 static int64_t stepOfHalves(int64_t depth, int64_t deepest) {
   auto padded = [&](int64_t step) { return static_cast<int64_t>(llvm::alignTo(depth, step)); };
   if (padded(deepest) - depth < depth / 4)
