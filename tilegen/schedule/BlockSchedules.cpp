@@ -57,8 +57,8 @@ static int64_t parallelElements(const KernelSpace &space, const TargetDesc &targ
 /// A window of many elements, as depthwise convolutions of 5x5 and 7x7 have it, in blocks of one warp with eight
 /// results a thread; nothing for others. Measured on an H100 (docs/performance.md): 7x7 of 768 channels of 7x7, 16
 /// images, 14 us instead of 25; 96 channels of 56x56, one image, 11 instead of 22. Where blocks are few, each reads a
-/// whole window before it waits: 5x5 of 480 channels of 14x14, one image, 6 us instead of 15. Larger windows would spill
-/// so.
+/// whole window before it waits: 5x5 of 480 channels of 14x14, one image, 6 us instead of 15. Larger windows would
+/// spill so.
 static tile::ScheduleAttr scheduleLongWindow(const KernelSpace &space, const TargetDesc &target) {
   constexpr int64_t leastTaps = 25, mostTaps = 64, mostAtOnce = 25, columns = 32, elements = 256, blocksOfUnit = 12;
   int64_t taps = 1, total = 1;
