@@ -2,15 +2,14 @@
 #include "fusion/windows/FewChannels.h"
 
 #include "fusion/cost/Iterations.h"
+#include "fusion/windows/ZeroFilled.h"
 
-#include "frontend/graph/ConstantPool.h"
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/Sizes.h"
 #include "frontend/normalize/Rebuild.h"
 
 #include "llvm/Support/MathExtras.h"
 
-#include <cstring>
 #include <numeric>
 #include <optional>
 
@@ -23,10 +22,6 @@ constexpr int64_t bytesOfCopy = 16, bytesOfRow = 128;
 /// the time, with 2.4 times or more 0.9 to 1.8, and windows of 48 elements 1.15.
 constexpr double leastMultiplications = 1 << 26;
 constexpr int64_t mostPadding = 2, leastTaps = 64, leastColumns = 32, unknownImages = 16;
-
-static SmallVector<unsigned> loopsOf(AffineMap map) {
-  return llvm::map_to_vector(map.getResults(), [](AffineExpr e) { return cast<AffineDimExpr>(e).getPosition(); });
-}
 
 namespace {
 /// A convolution of an image of few channels: result[n, y, x, f] = sum over ky, kx and c.
@@ -41,10 +36,7 @@ struct FewChannels {
   unsigned filterLoop;
   Type element;
   int64_t elementBytes() const { return element.getIntOrFloatBitWidth() / 8; }
-  SmallVector<unsigned> loops(unsigned operand) const { // which loop each dimension of an operand is; 2: of the result
-    graph::ContractOp op = contract;
-    return loopsOf(op.getMap(operand));
-  }
+  SmallVector<unsigned> loops(unsigned operand) const { return loopsOf(contract, operand); }
 };
 
 /// How an image is laid out: [n, rows of blocks, blocks of a row * (block[0] * block[1] * channels)].
@@ -67,7 +59,7 @@ static bool isOfKnownSize(Value image) {
 /// The one loop of the filter that the windows do not name; nothing if the filter has others that they do not reduce.
 static std::optional<unsigned> filterLoopOf(graph::ContractOp contract, ArrayRef<unsigned> tapLoops) {
   std::optional<unsigned> found;
-  for (unsigned loop : loopsOf(contract.getMap(1)))
+  for (unsigned loop : loopsOf(contract, 1))
     if (!llvm::is_contained(tapLoops, loop)) {
       if (found || contract.getMap(0).isFunctionOfDim(loop))
         return std::nullopt;
@@ -89,7 +81,7 @@ static std::optional<FewChannels> convolutionOf(graph::WindowOp window) {
   auto filter = contract ? contract.getRhs().getDefiningOp<graph::ConstantOp>() : graph::ConstantOp();
   if (!filter || contract.getMap(0).getNumDims() != 7 || contract.getMap(1).getNumResults() != 4)
     return std::nullopt;
-  SmallVector<unsigned> loops = loopsOf(contract.getMap(0));
+  SmallVector<unsigned> loops = loopsOf(contract, 0);
   unsigned y = static_cast<unsigned>(dims.front()), c = areLast ? 5 : 1;
   SmallVector<unsigned> rows = {loops[0], loops[y], loops[y + 1]}, taps = {loops[y + 2], loops[y + 3], loops[c]};
   auto isSummed = [&](unsigned loop) { return !contract.getMap(2).isFunctionOfDim(loop); };
@@ -97,7 +89,7 @@ static std::optional<FewChannels> convolutionOf(graph::WindowOp window) {
   if (!filterLoop || llvm::any_of(rows, isSummed) || !llvm::all_of(taps, isSummed) || isSummed(*filterLoop))
     return std::nullopt;
   int64_t filters = 0;
-  for (auto [dim, loop] : llvm::enumerate(loopsOf(contract.getMap(1))))
+  for (auto [dim, loop] : llvm::enumerate(loopsOf(contract, 1)))
     if (loop == *filterLoop)
       filters = cast<RankedTensorType>(filter.getType()).getDimSize(static_cast<int64_t>(dim));
   auto sizeOf = [&](unsigned dim) { return windows.getDimSize(dim); };
@@ -174,32 +166,18 @@ static Value blocked(const FewChannels &convolution, const BlockedImage &image, 
   return rebuild.reshape(data, {n, constant(blocks[0]), constant(blocks[1] * image.blockElements())});
 }
 
-/// The key of the filter as [taps along y, run, filters], with zeros where the image has no taps. Where its bytes are
-/// absent, as in text without its constants file, so are those that the key stands for.
+/// The key of the filter as [taps along y, run, filters], with zeros where the image has no taps.
 static std::string widenedFilter(const FewChannels &convolution, const BlockedImage &image) {
-  graph::ConstantOp filter = convolution.filter;
-  auto type = cast<RankedTensorType>(filter.getType());
-  auto &pool = filter.getContext()->getLoadedDialect<graph::GraphDialect>()->constants();
-  std::span<const std::byte> bytes = pool.get(filter.getKey());
-  size_t elementBytes = static_cast<size_t>(convolution.elementBytes());
-  std::string absent = filter.getKey().str() + " in rows";
-  if (bytes.size() != static_cast<size_t>(type.getNumElements()) * elementBytes)
-    return graph::constantKey(std::as_bytes(std::span(absent.data(), absent.size())));
   SmallVector<unsigned> loops = convolution.loops(1);
-  SmallVector<int64_t> at(loops.size(), 0);
-  auto placeOf = [&](unsigned loop) { return at[llvm::find(loops, loop) - loops.begin()]; };
-  std::vector<std::byte> result(static_cast<size_t>(image.depth() * convolution.filters) * elementBytes);
-  for (size_t from = 0; from < bytes.size(); from += elementBytes) {
-    int64_t ky = placeOf(convolution.tapLoops[0]), kx = placeOf(convolution.tapLoops[1]),
-            c = placeOf(convolution.tapLoops[2]), down = image.block[0], across = image.block[1];
-    int64_t inBlock = ((ky % down) * across + kx % across) * image.channels + c;
-    int64_t row = (ky / down) * image.run + (kx / across) * image.blockElements() + inBlock;
-    size_t to = static_cast<size_t>(row * convolution.filters + placeOf(convolution.filterLoop)) * elementBytes;
-    std::memcpy(result.data() + to, bytes.data() + from, elementBytes);
-    for (size_t dim = at.size(); dim-- > 0 && ++at[dim] == type.getDimSize(static_cast<int64_t>(dim));)
-      at[dim] = 0;
-  }
-  return pool.add(std::span<const std::byte>(result));
+  auto dimOf = [&](unsigned loop) { return static_cast<size_t>(llvm::find(loops, loop) - loops.begin()); };
+  size_t y = dimOf(convolution.tapLoops[0]), x = dimOf(convolution.tapLoops[1]),
+         channel = dimOf(convolution.tapLoops[2]), filter = dimOf(convolution.filterLoop);
+  int64_t down = image.block[0], across = image.block[1];
+  return zeroFilled(convolution.filter, image.depth() * convolution.filters, "in rows", [&](ArrayRef<int64_t> at) {
+    int64_t inBlock = ((at[y] % down) * across + at[x] % across) * image.channels + at[channel];
+    int64_t row = (at[y] / down) * image.run + (at[x] / across) * image.blockElements() + inBlock;
+    return row * convolution.filters + at[filter];
+  });
 }
 
 /// The maps of the contraction over [n, y, x, filter, tap of y, run].

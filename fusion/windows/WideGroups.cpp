@@ -2,15 +2,14 @@
 #include "fusion/windows/WideGroups.h"
 
 #include "fusion/cost/Iterations.h"
+#include "fusion/windows/ZeroFilled.h"
 
-#include "frontend/graph/ConstantPool.h"
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/Sizes.h"
 #include "frontend/normalize/Rebuild.h"
 
 #include "llvm/ADT/SmallVectorExtras.h"
 
-#include <cstring>
 #include <optional>
 
 using namespace mlir;
@@ -37,11 +36,6 @@ struct GroupedConvolution {
   int64_t elementBytes() const { return element.getIntOrFloatBitWidth() / 8; }
 };
 } // namespace
-
-static SmallVector<unsigned> loopsOf(graph::ContractOp contract, unsigned operand) {
-  return llvm::map_to_vector(contract.getMap(operand).getResults(),
-                             [](AffineExpr e) { return cast<AffineDimExpr>(e).getPosition(); });
-}
 
 /// The convolution whose windows these are; nothing if it has no groups, or a filter that is no constant.
 static std::optional<GroupedConvolution> convolutionOf(graph::WindowOp window) {
@@ -109,21 +103,10 @@ static SmallVector<unsigned> orderOfFilter(const GroupedConvolution &convolution
   return order;
 }
 
-/// The key of the filter, in that order, with the blocks of `together` groups along a diagonal. Where its bytes are
-/// absent, as in text without its constants file, so are those that the key stands for.
+/// The key of the filter, in that order, with the blocks of `together` groups along a diagonal.
 static std::string diagonalFilter(const GroupedConvolution &convolution, RankedTensorType wide, int64_t together) {
-  graph::ConstantOp filter = convolution.filter;
-  auto type = cast<RankedTensorType>(filter.getType());
-  auto &pool = filter.getContext()->getLoadedDialect<graph::GraphDialect>()->constants();
-  std::span<const std::byte> bytes = pool.get(filter.getKey());
-  size_t elementBytes = static_cast<size_t>(convolution.elementBytes());
-  std::string absent = filter.getKey().str() + " along a diagonal";
-  if (bytes.size() != static_cast<size_t>(type.getNumElements()) * elementBytes)
-    return graph::constantKey(std::as_bytes(std::span(absent.data(), absent.size())));
-  std::vector<std::byte> result(static_cast<size_t>(wide.getNumElements()) * elementBytes);
   SmallVector<unsigned> order = orderOfFilter(convolution);
-  SmallVector<int64_t> at(type.getRank(), 0);
-  for (size_t from = 0; from < bytes.size(); from += elementBytes) {
+  return zeroFilled(convolution.filter, wide.getNumElements(), "along a diagonal", [&](ArrayRef<int64_t> at) {
     int64_t inside = at[convolution.group] % together, place = 0;
     for (auto [dim, size] : llvm::zip_equal(order, wide.getShape())) {
       int64_t index = dim == convolution.group       ? at[dim] / together
@@ -132,11 +115,8 @@ static std::string diagonalFilter(const GroupedConvolution &convolution, RankedT
                                                      : at[dim];
       place = place * size + index;
     }
-    std::memcpy(result.data() + static_cast<size_t>(place) * elementBytes, bytes.data() + from, elementBytes);
-    for (size_t dim = at.size(); dim-- > 0 && ++at[dim] == type.getDimSize(static_cast<int64_t>(dim));)
-      at[dim] = 0;
-  }
-  return pool.add(std::span<const std::byte>(result));
+    return place;
+  });
 }
 
 static Value wideFilter(const GroupedConvolution &convolution, int64_t together, PatternRewriter &rewriter) {
