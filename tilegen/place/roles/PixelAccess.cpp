@@ -10,6 +10,10 @@
 //   added to both    d2 floordiv 256 and d0: the place in the window; the channel is d2 mod 256
 //
 // What lies outside of the image is copied as zeros, as the load's guard and fill ask for.
+//
+// Two more forms. Channels may have two coordinates, groups and channels of one, which follow each other in memory. And
+// a row of the window may be a run that is longer than its pixels are apart, with no other loop in it: such rows
+// overlap (fusion/windows/FewChannels.h), and the image has as many pixels as runs that begin and end inside of a line.
 #include "tilegen/place/roles/BulkAccess.h"
 
 #include "tilegen/index/IndexAlgebra.h"
