@@ -29,8 +29,8 @@ void turnChannelsLast(mlir::func::FuncOp main, Machine machine);
 /// Whether its windows are of one element.
 bool hasOneTap(graph::WindowOp window);
 
-/// Whether a window reads an image [batch, y..., x, channels], or with groups in front of the channels, for contractions
-/// over the channels, which GPUs then copy 16 bytes at a time.
+/// Whether a window reads an image [batch, y..., x, channels], or one with groups in front of the channels, for
+/// contractions over the channels, which GPUs then copy 16 bytes at a time.
 bool copiesChannels(graph::WindowOp window);
 
 } // namespace tilewright::fusion
