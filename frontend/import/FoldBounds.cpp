@@ -138,7 +138,7 @@ FoldBound grownBound(NodeBuilder &b, ResultSize size) {
     if (!value)
       continue;
     ArrayRef<int64_t> shape = value->constant->shape();
-    if (size == ResultSize::ToShape && i == 1)
+    if (size == ResultSize::ToShape && i == 1 && b.node.inputs[0])
       return {broadcastElements({b.node.inputs[0]->constant->shape(), valuesOf(b, *value)}, 0), 0, true};
     elements *= elementsOf(shape);
     if (size == ResultSize::Grows || i > 0)

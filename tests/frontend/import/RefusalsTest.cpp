@@ -30,6 +30,14 @@ TEST_F(RefusalsTest, RefusesStrangeVersions) {
   refuses(model, Code::Malformed, {"ai.onnx"});
 }
 
+/// What folding would cost is asked before the inputs are checked.
+TEST_F(RefusalsTest, RefusesConstantsThatAreExpandedFromNothing) {
+  TinyModel model;
+  model.input("x", {4}).output("y").integers("shape", {1}, {4});
+  model.node("Expand", {"", "shape"}, {"a"}), model.node("Add", {"x", "a"}, {"y"});
+  refuses(model, Code::Malformed, {"Expand", "input 0"});
+}
+
 TEST_F(RefusalsTest, RefusesCycles) {
   TinyModel model;
   model.input("x", {4}).output("a").node("Add", {"x", "b"}, {"a"});
