@@ -41,27 +41,16 @@ TinyModel convolution(std::vector<Dim> sizes, const Shape &filter, const char *o
   return m;
 }
 
-/// Windows of few channels, padded unevenly.
-TinyModel firstConvolution(DType type, std::vector<Dim> sizes, const Shape &filter, int64_t stride) {
+/// A convolution that is padded unevenly.
+TinyModel unevenConvolution(DType type, std::vector<Dim> sizes, const Shape &filter, int64_t stride,
+                            int64_t groups = 1) {
   TinyModel m(18);
-  int64_t kernel = filter.back();
   m.input("x", std::move(sizes), type).output("y");
   weights(m, "w", filter, type);
   onnx::NodeProto *node = m.node("Conv", {"x", "w"}, {"z"});
-  setAttribute(node, "pads", std::vector<int64_t>{kernel / 2, 1, 0, kernel - 1});
+  setAttribute(node, "pads", std::vector<int64_t>{filter.back() / 2, 1, 0, filter.back() - 1});
   setAttribute(node, "strides", std::vector<int64_t>{stride, stride});
-  m.node("Relu", {"z"}, {"y"});
-  return m;
-}
-
-/// A convolution with groups between others, so that its image has its channels last.
-TinyModel grouped(DType type, std::vector<Dim> sizes, const Shape &filter, int64_t groups) {
-  TinyModel m(18);
-  m.input("x", std::move(sizes), type).output("y");
-  weights(m, "w", filter, type);
-  onnx::NodeProto *node = m.node("Conv", {"x", "w"}, {"z"});
   setAttribute(node, "group", groups);
-  setAttribute(node, "pads", std::vector<int64_t>{1, 0, 0, 2});
   m.node("Relu", {"z"}, {"y"});
   return m;
 }
@@ -114,32 +103,32 @@ const Row rows[] = {
      {{1, 64, 14, 14}, {3, 64, 14, 14}}},
     {"FirstConvolution",
      " pixels ",
-     [] { return firstConvolution(DType::F16, {"n", 3, 75, 61}, {72, 3, 7, 7}, 2); },
+     [] { return unevenConvolution(DType::F16, {"n", 3, 75, 61}, {72, 3, 7, 7}, 2); },
      DType::F16,
      {{1, 3, 75, 61}, {3, 3, 75, 61}}},
     {"FirstConvolutionOfSingles",
      " pixels ",
-     [] { return firstConvolution(DType::F32, {6, 3, 90, 90}, {72, 3, 11, 11}, 4); },
+     [] { return unevenConvolution(DType::F32, {6, 3, 90, 90}, {72, 3, 11, 11}, 4); },
      DType::F32,
      {{6, 3, 90, 90}}},
     {"ImageInBlocks",
      " pixels ",
-     [] { return firstConvolution(DType::F32, {12, 5, 64, 64}, {72, 5, 6, 6}, 3); },
+     [] { return unevenConvolution(DType::F32, {12, 5, 64, 64}, {72, 5, 6, 6}, 3); },
      DType::F32,
      {{12, 5, 64, 64}}},
     {"Groups",
      "tensor<2x3x3x64x64xf16>",
-     [] { return grouped(DType::F16, {"n", 128, 9, 14}, {128, 4, 3, 3}, 32); },
+     [] { return unevenConvolution(DType::F16, {"n", 128, 9, 14}, {128, 4, 3, 3}, 1, 32); },
      DType::F16,
      {{1, 128, 9, 14}, {3, 128, 9, 14}}},
     {"GroupsThatFillNoRow",
      "tensor<3x2x5x48x72xf16>",
-     [] { return grouped(DType::F16, {2, 144, 12, 13}, {216, 16, 2, 5}, 9); },
+     [] { return unevenConvolution(DType::F16, {2, 144, 12, 13}, {216, 16, 2, 5}, 1, 9); },
      DType::F16,
      {{2, 144, 12, 13}}},
     {"GroupsOfSingles",
      "tensor<4x3x3x32x48xf32>",
-     [] { return grouped(DType::F32, {16, 128, 40, 41}, {192, 8, 3, 3}, 16); },
+     [] { return unevenConvolution(DType::F32, {16, 128, 40, 41}, {192, 8, 3, 3}, 1, 16); },
      DType::F32,
      {{16, 128, 40, 41}}},
     {"FortyEightChannels",
