@@ -282,10 +282,11 @@ static int64_t stepOfHalves(int64_t depth, int64_t deepest) {
   return best;
 }
 
-static bool isNarrow(const KernelSpace &space) {
+/// Has the result so few columns that tall tiles pay? They were measured, and run, on NVIDIA's GPUs alone.
+static bool isNarrow(const KernelSpace &space, const TargetDesc &target) {
   std::optional<int64_t> columns = constantOf(space.loops()[space.loopsOfKind(LoopKind::Column).back()].size);
   bool areHalves = elementOf(space).isF16() || elementOf(space).isBF16();
-  return areHalves && contractionsOf(space) == 1 && columns && *columns <= mostNarrowColumns;
+  return target.asyncCopies && areHalves && contractionsOf(space) == 1 && columns && *columns <= mostNarrowColumns;
 }
 
 /// Products of a tile for warps that issue instructions by themselves, or multiply and add.
@@ -343,7 +344,7 @@ static tile::ScheduleAttr deepened(const KernelSpace &space, tile::ScheduleAttr 
 static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetDesc &target) {
   Type element = elementOf(space);
   std::optional<WarpgroupSteps> steps; // the copy engine does not bring a single row as rows of a tile
-  bool mayHaveRoles = !isNarrow(space) || readsPixels(space);
+  bool mayHaveRoles = !isNarrow(space, target) || readsPixels(space);
   if (mayHaveRoles && hasWarpgroups(space, target) && space.mostOf(space.loopsOfKind(LoopKind::Row).back()) != 1)
     steps = warpgroupSteps(space, target);
   bool areKnown = areSizesKnown(space);
@@ -352,7 +353,7 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   if (element.getIntOrFloatBitWidth() <= 16 && contractionsOf(space) > 1)
     tiles = pairedHalfTiles, wanted = target.units / 3;
   else if (element.getIntOrFloatBitWidth() <= 16)
-    tiles = isNarrow(space) ? ArrayRef(narrowHalfTiles) : ArrayRef(halfTiles);
+    tiles = isNarrow(space, target) ? ArrayRef(narrowHalfTiles) : ArrayRef(halfTiles);
   else if (areKnown && multipliesTf32(space, target))
     tiles = tf32Tiles;
   const MatmulTile *tile = chooseTile(space, tiles, wanted, target);
