@@ -22,6 +22,7 @@ constexpr int64_t bytesOfCopy = 16, bytesOfRow = 128;
 /// the time, with 2.4 times or more 0.9 to 1.8, and windows of 48 elements 1.15.
 constexpr double leastMultiplications = 1 << 26;
 constexpr int64_t mostPadding = 2, leastTaps = 64, leastColumns = 32, unknownImages = 16;
+constexpr int64_t mostPixels = 64; // of a block along y or x: steps may be any number
 
 namespace {
 /// A convolution of an image of few channels: result[n, y, x, f] = sum over ky, kx and c.
@@ -123,8 +124,8 @@ static BlockedImage bestLayout(const FewChannels &convolution) {
   graph::WindowOp window = convolution.window;
   ArrayRef<int64_t> steps = window.getStrides();
   std::optional<BlockedImage> best;
-  for (int64_t down = 1; down <= steps[0]; ++down)
-    for (int64_t across = 1; across <= steps[1]; ++across)
+  for (int64_t down = 1; down <= std::min(steps[0], mostPixels); ++down)
+    for (int64_t across = 1; across <= std::min(steps[1], mostPixels); ++across)
       if (steps[0] % down == 0 && steps[1] % across == 0)
         if (BlockedImage image = layoutOf(convolution, down, across); !best || image.depth() < best->depth())
           best = image;

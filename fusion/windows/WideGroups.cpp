@@ -22,6 +22,7 @@ constexpr int64_t leastChannels = 32, mostChannels = 128;
 /// Of singles, products with those by zeros: below that groups took 0.9 to 1.7 times as long, above 0.6 to 0.8.
 constexpr double leastProductsOfSingles = 1 << 29;
 constexpr int64_t unknownImages = 16;
+constexpr int64_t mostFilterBytes = 1 << 28; // with the zeros
 
 namespace {
 /// A convolution with groups; dimensions are counted in the windows, and in the filter.
@@ -199,7 +200,9 @@ static void widen(const GroupedConvolution &convolution, int64_t together) {
 /// Whether it pays to multiply these groups together. Groups of a single channel are sums over windows.
 static bool pays(const GroupedConvolution &convolution, int64_t together, bool singles) {
   graph::WindowOp window = convolution.window;
-  if (convolution.channels == 1)
+  graph::ConstantOp filter = convolution.filter;
+  int64_t filterBytes = cast<RankedTensorType>(filter.getType()).getNumElements() * convolution.elementBytes();
+  if (convolution.channels == 1 || filterBytes > mostFilterBytes / together)
     return false;
   if (convolution.element.isF16() || convolution.element.isBF16())
     return true;
