@@ -123,13 +123,13 @@ static BlockedImage layoutOf(const FewChannels &convolution, int64_t down, int64
 static BlockedImage bestLayout(const FewChannels &convolution) {
   graph::WindowOp window = convolution.window;
   ArrayRef<int64_t> steps = window.getStrides();
-  std::optional<BlockedImage> best;
+  BlockedImage best = layoutOf(convolution, 1, 1);
   for (int64_t down = 1; down <= std::min(steps[0], mostPixels); ++down)
     for (int64_t across = 1; across <= std::min(steps[1], mostPixels); ++across)
       if (steps[0] % down == 0 && steps[1] % across == 0)
-        if (BlockedImage image = layoutOf(convolution, down, across); !best || image.depth() < best->depth())
+        if (BlockedImage image = layoutOf(convolution, down, across); image.depth() < best.depth())
           best = image;
-  return *best;
+  return best;
 }
 
 static bool pays(const FewChannels &convolution, const BlockedImage &image) {
