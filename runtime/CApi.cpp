@@ -115,8 +115,7 @@ static Tensor copyStrided(const tilewright_dl_tensor &dl, DType type, const Shap
     for (size_t d = 0; d < at.size(); ++d)
       offset += at[d] * dl.strides[d];
     std::memcpy(dense.bytes() + static_cast<size_t>(i) * bytes, data + offset * static_cast<int64_t>(bytes), bytes);
-    for (size_t d = at.size(); d-- > 0 && ++at[d] == shape[d];)
-      at[d] = 0;
+    advanceIndex(at, shape);
   }
   return dense;
 }

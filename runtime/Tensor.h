@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace tilewright {
@@ -26,6 +27,16 @@ inline int64_t elementCount(const Shape &shape) {
   for (int64_t dim : shape)
     count *= static_cast<uint64_t>(dim);
   return static_cast<int64_t>(count);
+}
+
+/// The next index of a tensor of `shape` in row-major order; false after the last one, where the first begins again.
+inline bool advanceIndex(std::span<int64_t> index, std::span<const int64_t> shape) {
+  for (size_t dim = shape.size(); dim > 0; --dim) {
+    if (++index[dim - 1] < shape[dim - 1])
+      return true;
+    index[dim - 1] = 0;
+  }
+  return false;
 }
 
 /// Owns or shares its bytes. Copying a Tensor shares them; `allocate` makes new ones, zeroed and 64-byte aligned, or

@@ -192,6 +192,38 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
   return foldSplat(adaptor.getData(), getType());
 }
 
+//===- roll -------------------------------------------------------------------------------------------------------===//
+
+AffineMap RollOp::getAccessMap() {
+  SmallVector<AffineExpr> coordinates;
+  for (auto [i, offset, size] : llvm::enumerate(getOffsets().getResults(), getSizes(tensorOf(getData())))) {
+    AffineExpr dim = getAffineDimExpr(i, getContext());
+    coordinates.push_back(constantSize(offset) == 0 ? dim : (dim + offset) % size);
+  }
+  unsigned symbols = std::max(getNumSymbols(tensorOf(getData())), getOffsets().getNumSymbols());
+  return AffineMap::get(coordinates.size(), symbols, coordinates, getContext());
+}
+
+LogicalResult RollOp::verify() {
+  auto data = tensorOf(getData());
+  if (getType() != getData().getType())
+    return emitOpError() << "expected the operand's type " << getData().getType() << ", got " << getType();
+  if (getOffsets().getNumDims() != 0 || static_cast<int64_t>(getOffsets().getNumResults()) != data.getRank())
+    return emitOpError() << "expected " << data.getRank() << " offsets because of the operand's rank, got "
+                         << getOffsetsAttr();
+  for (auto [i, offset] : llvm::enumerate(getOffsets().getResults()))
+    if (std::optional<int64_t> known = constantSize(offset);
+        known && (*known < 0 || (!data.isDynamicDim(i) && *known > data.getDimSize(i))))
+      return emitOpError() << "expected an offset within dimension " << i << ", got " << *known;
+  return success();
+}
+
+OpFoldResult RollOp::fold(FoldAdaptor adaptor) {
+  if (llvm::all_of(getOffsets().getResults(), [](AffineExpr offset) { return constantSize(offset) == 0; }))
+    return getData();
+  return foldSplat(adaptor.getData(), getType());
+}
+
 //===- pad --------------------------------------------------------------------------------------------------------===//
 
 AffineMap PadOp::getAccessMap() {
@@ -207,6 +239,11 @@ LogicalResult PadOp::verify() {
     return emitOpError() << "expected " << rank << " sizes and low paddings because of the operand's rank, got "
                          << tensorOf(getResult()).getRank() << " and " << getLow().size();
   return failed(verifyElementType(*this)) ? failure() : verifyFill(*this, getFillAttr());
+}
+
+OpFoldResult PadOp::fold(FoldAdaptor) {
+  bool isWhole = getData().getType() == getType() && llvm::all_of(getLow(), [](int64_t low) { return low == 0; });
+  return isWhole ? OpFoldResult(getData()) : OpFoldResult();
 }
 
 //===- window -----------------------------------------------------------------------------------------------------===//

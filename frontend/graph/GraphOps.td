@@ -134,6 +134,28 @@ def SliceOp : Graph_Access<"slice"> {
   let hasFolder = 1;
 }
 
+def RollOp : Graph_Access<"roll"> {
+  let summary = "result[i] = data[(i + offsets) mod the sizes]";
+  let description = [{
+    What leaves at one end comes in at the other. Normalization makes it of two slices that are concatenated the other
+    way around.
+
+    * `data`: the tensor that is rolled.
+    * `offsets`: the operand's coordinates of the result's first element, a size expression for each dimension, from 0
+      to its size.
+    * `result`: has the type of `data`.
+
+    ```mlir
+    %y = graph.roll %x offsets affine_map<() -> (0, 3)> : tensor<8x56xf32> -> tensor<8x56xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$data, AffineMapAttr:$offsets);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$data `offsets` $offsets attr-dict `:` type($data) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
 def PadOp : Graph_Access<"pad"> {
   let summary = "result[i] = data[i - low], or fill outside";
   let description = [{
@@ -150,6 +172,7 @@ def PadOp : Graph_Access<"pad"> {
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$data `low` $low `fill` $fill attr-dict `:` type($data) `->` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def WindowOp : Graph_Access<"window"> {

@@ -16,6 +16,7 @@ static constexpr int64_t maxIterations = 20;
 
 static void addPropagation(RewritePatternSet &patterns) {
   normalize::addFoldAccesses(patterns);
+  normalize::addRolls(patterns);
   normalize::addPropagateTransposes(patterns);
   normalize::addPropagateReshapes(patterns);
 }

@@ -11,6 +11,7 @@
 namespace tilewright::normalize {
 
 void addFoldAccesses(mlir::RewritePatternSet &patterns);
+void addRolls(mlir::RewritePatternSet &patterns);
 void addPropagateTransposes(mlir::RewritePatternSet &patterns);
 void addPropagateReshapes(mlir::RewritePatternSet &patterns);
 void addIntegerContractions(mlir::RewritePatternSet &patterns);

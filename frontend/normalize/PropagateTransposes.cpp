@@ -64,9 +64,12 @@ struct SinkThroughElementwise : RewritePattern {
   }
 };
 
-/// Reorders the attributes of slices and pads, which have an entry for each dimension.
+/// Reorders the attributes of slices, rolls and pads, which have an entry for each dimension.
 template <typename T> SmallVector<T> reordered(ArrayRef<T> entries, ArrayRef<int64_t> order) {
   return llvm::map_to_vector(order, [&](int64_t dim) { return entries[dim]; });
+}
+AffineMap reordered(AffineMap offsets, ArrayRef<int64_t> order) {
+  return AffineMap::get(0, offsets.getNumSymbols(), reordered(offsets.getResults(), order), offsets.getContext());
 }
 
 /// Sinks a transpose through an operation with attributes: `make(type, perm^-1)` creates `op` on operands before the
@@ -115,10 +118,18 @@ LogicalResult sinkThroughSlice(graph::SliceOp op, PatternRewriter &rewriter) {
   if (!transpose)
     return failure();
   return sinkThrough(op, transpose.getPerm(), rewriter, [&](Type type, ArrayRef<int64_t> back) {
-    auto offsets = AffineMap::get(0, op.getOffsets().getNumSymbols(), reordered(op.getOffsets().getResults(), back),
-                                  op.getContext());
-    return graph::SliceOp::create(rewriter, op.getLoc(), type, transpose.getData(), offsets,
+    return graph::SliceOp::create(rewriter, op.getLoc(), type, transpose.getData(), reordered(op.getOffsets(), back),
                                   reordered(op.getStrides(), back));
+  });
+}
+
+LogicalResult sinkThroughRoll(graph::RollOp op, PatternRewriter &rewriter) {
+  graph::TransposeOp transpose = transposeOf(op.getData());
+  if (!transpose)
+    return failure();
+  return sinkThrough(op, transpose.getPerm(), rewriter, [&](Type type, ArrayRef<int64_t> back) {
+    return graph::RollOp::create(rewriter, op.getLoc(), type, transpose.getData(),
+                                 reordered(op.getOffsets(), back));
   });
 }
 
@@ -317,6 +328,7 @@ void normalize::addPropagateTransposes(RewritePatternSet &patterns) {
   patterns.add(sinkThroughConcat)
       .add(sinkThroughReduce)
       .add(sinkThroughSlice)
+      .add(sinkThroughRoll)
       .add(sinkThroughPad)
       .add(sinkThroughWindow);
   patterns.add(absorbIntoContract).add(absorbIntoGather).add(sinkMerge).add(raiseSplit).add(raiseMerge);

@@ -3,6 +3,9 @@
 #include "frontend/normalize/Rebuild.h"
 
 #include "frontend/graph/Sizes.h"
+#include "runtime/Tensor.h"
+
+#include "llvm/ADT/SmallVectorExtras.h"
 
 #include <cstring>
 
@@ -31,6 +34,7 @@ std::vector<std::byte> normalize::permuted(std::span<const std::byte> bytes, Arr
                                            ArrayRef<int64_t> perm, size_t elementBytes) {
   std::vector<std::byte> result(bytes.size());
   SmallVector<int64_t> strides(shape.size(), 1), index(shape.size(), 0);
+  SmallVector<int64_t> sizes = llvm::map_to_vector(perm, [&](int64_t dim) { return shape[dim]; });
   for (size_t dim = shape.size(); dim-- > 1;)
     strides[dim - 1] = strides[dim] * shape[dim];
   for (size_t at = 0; at < result.size(); at += elementBytes) {
@@ -38,8 +42,7 @@ std::vector<std::byte> normalize::permuted(std::span<const std::byte> bytes, Arr
     for (auto [i, dim] : llvm::enumerate(perm))
       from += index[i] * strides[dim];
     std::memcpy(result.data() + at, bytes.data() + from * elementBytes, elementBytes);
-    for (size_t i = perm.size(); i-- > 0 && ++index[i] == shape[perm[i]];)
-      index[i] = 0;
+    advanceIndex(index, sizes);
   }
   return result;
 }
@@ -88,6 +91,11 @@ Value Rebuild::broadcast(Value data, ArrayRef<int64_t> dims, ArrayRef<AffineExpr
   if (Value splat = splatOf(rewriter, data, target))
     return splat;
   return named(graph::BroadcastOp::create(rewriter, origin->getLoc(), target, data, dims));
+}
+
+Value Rebuild::roll(Value data, ArrayRef<AffineExpr> offsets) {
+  AffineMap map = AffineMap::inferFromExprList(offsets, context()).front();
+  return named(graph::RollOp::create(rewriter, origin->getLoc(), data.getType(), data, map));
 }
 
 Value Rebuild::reduce(graph::ReduceOp like, Value input, ArrayRef<int64_t> axes) {

@@ -36,6 +36,7 @@ public:
   /// Result dimension i is operand dimension perm[i].
   mlir::Value transpose(mlir::Value data, llvm::ArrayRef<int64_t> perm);
   mlir::Value broadcast(mlir::Value data, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<mlir::AffineExpr> sizes);
+  mlir::Value roll(mlir::Value data, llvm::ArrayRef<mlir::AffineExpr> offsets);
   mlir::Value reduce(graph::ReduceOp like, mlir::Value input, llvm::ArrayRef<int64_t> axes);
   /// The elementwise operation `op` on other operands, which have these sizes.
   mlir::Value elementwise(mlir::Operation *op, mlir::ValueRange operands, llvm::ArrayRef<mlir::AffineExpr> sizes);

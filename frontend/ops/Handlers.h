@@ -50,7 +50,7 @@ void gather(NodeBuilder &), gatherElements(NodeBuilder &), gatherND(NodeBuilder 
 // shape/Scatter.cpp
 void scatterND(NodeBuilder &), scatterElements(NodeBuilder &);
 // image/Grid.cpp
-void gridSample(NodeBuilder &), affineGrid(NodeBuilder &);
+void gridSample(NodeBuilder &), affineGrid(NodeBuilder &), roiAlign(NodeBuilder &);
 // Reduce.cpp
 void reduceSum(NodeBuilder &), reduceProd(NodeBuilder &), reduceMax(NodeBuilder &), reduceMin(NodeBuilder &),
     reduceMean(NodeBuilder &);

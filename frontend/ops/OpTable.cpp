@@ -143,6 +143,7 @@ constexpr OpRow rows[] = {
     {"", "Reshape", 1, ops::reshape},
     {"", "Resize", 10, ops::resize},
     {"", "ReverseSequence", 10, ops::reverseSequence},
+    {"", "RoiAlign", 10, ops::roiAlign},
     {"", "RotaryEmbedding", 23, ops::rotaryEmbedding},
     {"", "Round", 11, ops::round},
     {"", "STFT", 17, ops::stft},

@@ -195,7 +195,7 @@ std::vector<graph::SizeDefinition> ImportState::orderedDefinitions() const {
       continue;
     open.pop_back();
     waiting.erase(next.symbol);
-    order.push_back(std::move(next));
+    order.push_back(next);
   }
   return order;
 }

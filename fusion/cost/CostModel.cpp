@@ -167,8 +167,8 @@ bool Kernel::expandsStoredWeights(Value value) const {
   return stored > 0 && stored <= mostStoredBytes * bytesOf(value);
 }
 
-/// True if the accesses that read `value` repeat more work than a pass over memory costs. Each slice, gather and pad
-/// computes the elements that it needs, and a concatenation computes every input for each element of its result.
+/// True if the accesses that read `value` repeat more work than a pass over memory costs. Each slice, roll, gather and
+/// pad computes the elements that it needs, and a concatenation computes every input for each element of its result.
 bool Kernel::repeatsReads(Value value) const {
   double times = 0, count = 0;
   bool readInPlace = false;
@@ -176,7 +176,7 @@ bool Kernel::repeatsReads(Value value) const {
     Operation *user = use.getOwner();
     auto access = dyn_cast<graph::AccessOpInterface>(user);
     bool elsewhere = isa<graph::ConcatOp>(user) ||
-                     (isa<graph::SliceOp, graph::PadOp, graph::GatherOp>(user) && access.getData() == value);
+                     (isa<graph::SliceOp, graph::RollOp, graph::PadOp, graph::GatherOp>(user) && access.getData() == value);
     if (!members.contains(user) || !elsewhere) {
       readInPlace = true;
       continue;
@@ -326,7 +326,7 @@ SmallVector<Operation *> fusion::repeatedStrides(graph::TransposeOp transpose, M
       if (isa<graph::ReshapeOp>(user))
         names.insert(user->getResult(0));
       else if (gather ? readsAlongRows(gather)
-                      : isa<graph::SliceOp, graph::PadOp>(user) || isCopy ||
+                      : isa<graph::SliceOp, graph::RollOp, graph::PadOp>(user) || isCopy ||
                             (machine == Machine::Cpu && (isWindow || repeatsRows(user)))) {
         readers.push_back(user);
         reads += elementsOf(user->getResult(0));

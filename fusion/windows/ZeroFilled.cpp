@@ -2,6 +2,7 @@
 #include "fusion/windows/ZeroFilled.h"
 
 #include "frontend/graph/ConstantPool.h"
+#include "runtime/Tensor.h"
 
 #include "llvm/ADT/SmallVectorExtras.h"
 
@@ -23,8 +24,7 @@ std::string fusion::zeroFilled(graph::ConstantOp constant, int64_t count, String
   SmallVector<int64_t> at(type.getRank(), 0);
   for (size_t from = 0; from < bytes.size(); from += elementBytes) {
     std::memcpy(result.data() + static_cast<size_t>(placeOf(at)) * elementBytes, bytes.data() + from, elementBytes);
-    for (size_t dim = at.size(); dim-- > 0 && ++at[dim] == type.getDimSize(static_cast<int64_t>(dim));)
-      at[dim] = 0;
+    advanceIndex(at, type.getShape());
   }
   return pool.add(std::span<const std::byte>(result));
 }

@@ -68,13 +68,4 @@ AxisView::AxisView(const Shape &shape, int64_t axis)
     : outer(product(std::span(shape).first(axis))), size(shape[axis]),
       inner(product(std::span(shape).subspan(axis + 1))) {}
 
-bool advance(Shape &index, const Shape &shape) {
-  for (int64_t d = static_cast<int64_t>(shape.size()) - 1; d >= 0; --d) {
-    if (++index[d] < shape[d])
-      return true;
-    index[d] = 0;
-  }
-  return false;
-}
-
 } // namespace tilewright::reference

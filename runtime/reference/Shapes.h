@@ -34,9 +34,6 @@ struct AxisView {
   AxisView(const Shape &shape, int64_t axis);
 };
 
-/// Advances a row-major index. Returns false after the last one.
-bool advance(Shape &index, const Shape &shape);
-
 /// Walks `shape` row by row: visit(offsets, length, steps) gets each tensor's offset of the row's first element and its
 /// stride along the row, in elements.
 template <size_t N, typename Visit>

@@ -77,7 +77,7 @@ void Window::sources(int64_t first, int64_t count, int64_t *table) const {
       at[d] = rest % output[d];
       rest /= output[d];
     }
-    for (int64_t i = 0; i < count; ++i, ++entry, advance(at, output)) {
+    for (int64_t i = 0; i < count; ++i, ++entry, advanceIndex(at, output)) {
       *entry = 0;
       for (size_t d = 0; d < rank; ++d) {
         int64_t position = at[d] * strides[d] + tap[d] * dilations[d] - padsBegin[d];
@@ -88,7 +88,7 @@ void Window::sources(int64_t first, int64_t count, int64_t *table) const {
           *entry = std::min(*entry, position >= input[d] + padsEnd[d] ? beyond : padding);
       }
     }
-  } while (advance(tap, kernel));
+  } while (advanceIndex(tap, kernel));
 }
 
 } // namespace tilewright::reference

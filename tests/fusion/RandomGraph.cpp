@@ -60,6 +60,7 @@ private:
   Value transpose(Value x);
   Value reshape(Value x);
   Value slice(Value x);
+  Value roll(Value x);
   Value pad(Value x);
   Value reduce(Value x, Shape axes, graph::ReduceKind kind);
   Value someReduce(Value x);
@@ -157,6 +158,27 @@ Value Grower::slice(Value x) {
     shape.push_back(count);
   }
   return make<graph::SliceOp>(tensor(shape), x, AffineMap::get(0, 0, offsets, builder.getContext()), strides);
+}
+
+/// As exporters write it: the tail of a slice along one dimension, then its head.
+Value Grower::roll(Value x) {
+  Shape shape = shapeOf(x);
+  if (shape.empty())
+    return x;
+  unsigned axis = pick(shape.size());
+  if (shape[axis] < 2)
+    return x;
+  int64_t first = 1 + pick(shape[axis] - 1);
+  auto part = [&](int64_t from, int64_t to) {
+    Shape partShape = shape;
+    partShape[axis] = to - from;
+    SmallVector<AffineExpr> offsets(shape.size(), builder.getAffineConstantExpr(0));
+    offsets[axis] = builder.getAffineConstantExpr(from);
+    return make<graph::SliceOp>(tensor(partShape), x, AffineMap::get(0, 0, offsets, builder.getContext()),
+                                SmallVector<int64_t>(shape.size(), 1));
+  };
+  Value tail = part(first, shape[axis]), head = part(0, first);
+  return make<graph::ConcatOp>(tensor(shape), axis, ValueRange{tail, head});
 }
 
 Value Grower::pad(Value x) {
@@ -292,9 +314,9 @@ void Grower::nameEverything(unsigned outputs) {
 OwningOpRef<ModuleOp> Grower::grow(unsigned operations) {
   using Step = Value (Grower::*)(Value);
   constexpr Step steps[] = {
-      &Grower::unary,     &Grower::binary,  &Grower::binary, &Grower::binary,   &Grower::transpose,  &Grower::transpose,
-      &Grower::reshape,   &Grower::reshape, &Grower::slice,  &Grower::pad,      &Grower::someReduce, &Grower::normalize,
-      &Grower::normalize, &Grower::repeat,  &Grower::concat, &Grower::contract, &Grower::window};
+      &Grower::unary,     &Grower::binary,    &Grower::binary, &Grower::binary, &Grower::transpose, &Grower::transpose,
+      &Grower::reshape,   &Grower::reshape,   &Grower::slice,  &Grower::roll,   &Grower::pad,       &Grower::someReduce,
+      &Grower::normalize, &Grower::normalize, &Grower::repeat, &Grower::concat, &Grower::contract,  &Grower::window};
   for (unsigned i = 0; i < operations; ++i) {
     // Mostly the latest values, so that chains grow long.
     Value x = pick(3) ? values.back() : anyValue();

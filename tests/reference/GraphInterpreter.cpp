@@ -140,8 +140,7 @@ private:
     SmallVector<int64_t> at(shape.size(), 0);
     for (int64_t flat = 0, count = elementCount(shape); flat < count; ++flat) {
       visit(flat, at);
-      for (size_t dim = shape.size(); dim-- > 0 && ++at[dim] == shape[dim];)
-        at[dim] = 0;
+      advanceIndex(at, shape);
     }
   }
 

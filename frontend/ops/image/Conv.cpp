@@ -318,8 +318,7 @@ Term weightsByPhase(NodeBuilder &b, const Tensor &weights, ArrayRef<Phases> dims
     }
     if (exists)
       std::memcpy(result.bytes() + i * size, weights.bytes() + from * size, size);
-    for (size_t d = shape.size(); d-- > 0 && ++at[d] == shape[d];)
-      at[d] = 0;
+    advanceIndex(at, shape);
   }
   return b.constantTerm(result);
 }

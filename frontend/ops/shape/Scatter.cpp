@@ -145,8 +145,7 @@ void scatterElements(NodeBuilder &b) {
     for (int64_t dim = 0; dim < rank; ++dim)
       place = place * sizes[dim] + (dim == axis ? checkedIndex(indices[update], sizes[dim], dim) : at[dim]);
     sources[static_cast<size_t>(place)] = static_cast<int64_t>(update);
-    for (auto dim = static_cast<size_t>(rank); dim-- > 0 && ++at[dim] == count[dim];)
-      at[dim] = 0;
+    advanceIndex(at, count);
   }
   Term data = b.in(0), updates = b.in(2);
   b.out(

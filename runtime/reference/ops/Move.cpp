@@ -42,7 +42,7 @@ Tensor pick(const Tensor &x, const std::vector<IndexMap> &maps, const Tensor &fi
         base = maps[d][index[d]] == fill ? fill : base + maps[d][index[d]] * strides[d];
       for (int64_t last : maps.back())
         *to++ = base == fill || last == fill ? filler : from[base + last];
-    } while (advance(index, outer));
+    } while (advanceIndex(index, outer));
   });
   return result;
 }

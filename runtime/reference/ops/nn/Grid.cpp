@@ -153,7 +153,7 @@ void affineGrid(Call &call) {
           sum += matrices[(n * rank + r) * (rank + 1) + d] * position[d];
         result.push_back(sum);
       }
-    } while (advance(index, sizes));
+    } while (advanceIndex(index, sizes));
   }
   call.give(0, theta.type(), shape, result);
 }
@@ -277,9 +277,9 @@ void deformConv(Call &call) {
   std::vector<Samples> samples(rank);
   for (int64_t n = 0; n < batch; ++n) {
     Shape at(rank, 0);
-    for (int64_t p = 0; p < positions; ++p, advance(at, window.output)) {
+    for (int64_t p = 0; p < positions; ++p, advanceIndex(at, window.output)) {
       Shape tap(rank, 0);
-      for (int64_t t = 0; t < taps; ++t, advance(tap, window.kernel))
+      for (int64_t t = 0; t < taps; ++t, advanceIndex(tap, window.kernel))
         for (int64_t c = 0; c < channels; ++c) {
           int64_t g = n * offsetGroups + c / (channels / offsetGroups);
           for (int64_t d = 0; d < rank; ++d) {

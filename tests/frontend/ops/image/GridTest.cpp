@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GridSample, AffineGrid, and Resize to known sizes.
+// GridSample, AffineGrid, RoiAlign, and Resize to known sizes.
 #include "tests/frontend/ops/HandlersTest.h"
 
 using namespace tilewright;
@@ -29,6 +29,29 @@ std::vector<Case> grids() {
   return cases;
 }
 
+/// Regions reach over the borders of the image: sampleTensor gives corners from -2 to 2, in any order.
+std::vector<Case> regions() {
+  std::vector<Case> cases;
+  for (const char *mode : {"avg", "max"})
+    for (const char *transformation : {"half_pixel", "output_half_pixel"})
+      for (int64_t samples : {1, 2, 4})
+        cases.push_back({"RoiAlign",
+                         {{{2, 3, 5, 7}}, {{4, 4}}, {{4}, DType::I64, {1, 0, 1, 0}}},
+                         {{"mode", std::string(mode)},
+                          {"coordinate_transformation_mode", std::string(transformation)},
+                          {"sampling_ratio", samples},
+                          {"spatial_scale", 3.0f},
+                          {"output_height", int64_t(2)},
+                          {"output_width", int64_t(3)}},
+                         16});
+  for (DType type : {DType::F32, DType::F64})
+    cases.push_back({"RoiAlign",
+                     {{{1, 2, 1, 4}, type}, {{3, 4}, type}, {{3}, DType::I64, {0, 0, 0}}},
+                     {{"sampling_ratio", int64_t(2)}, {"spatial_scale", 1.5f}},
+                     10});
+  return cases;
+}
+
 std::vector<Case> resizes() {
   std::vector<Case> cases;
   Input none;
@@ -49,6 +72,7 @@ std::vector<Case> resizes() {
 namespace tilewright::test {
 
 INSTANTIATE_TEST_SUITE_P(Grids, HandlersTest, testing::ValuesIn(grids()), caseName);
+INSTANTIATE_TEST_SUITE_P(Regions, HandlersTest, testing::ValuesIn(regions()), caseName);
 INSTANTIATE_TEST_SUITE_P(Resizes, HandlersTest, testing::ValuesIn(resizes()), caseName);
 
 } // namespace tilewright::test

@@ -472,3 +472,27 @@ func.func @f(%x: tensor<8xf32>) {
 // expected-error @+1 {{expected graph.repeated on a module, without a value}}
 module attributes {graph.repeated = 1 : i64} {
 }
+
+// -----
+
+func.func @f(%x: tensor<8x30xf32>) {
+  // expected-error @+1 {{expected the operand's type 'tensor<8x30xf32>', got 'tensor<8x32xf32>'}}
+  %0 = graph.roll %x offsets affine_map<() -> (0, 3)> : tensor<8x30xf32> -> tensor<8x32xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8x30xf32>) {
+  // expected-error @+1 {{expected 2 offsets because of the operand's rank, got affine_map<() -> (3)>}}
+  %0 = graph.roll %x offsets affine_map<() -> (3)> : tensor<8x30xf32> -> tensor<8x30xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8x30xf32>) {
+  // expected-error @+1 {{expected an offset within dimension 1, got 31}}
+  %0 = graph.roll %x offsets affine_map<() -> (0, 31)> : tensor<8x30xf32> -> tensor<8x30xf32>
+  return
+}

@@ -31,6 +31,9 @@ module attributes {graph.symbols = ["batch", "seq"], graph.nodes = ["n|Mul"]} {
     // CHECK: graph.slice %{{.*}} offsets #map{{.*}} strides [2, -1]
     %s = graph.slice %t offsets affine_map<()[s0, s1] -> (0, s0 * s1 - 1)> strides [2, -1]
         : tensor<768x?xf32, affine_map<()[s0, s1] -> (768, s0 * s1)>> -> tensor<384x?xf32, affine_map<()[s0, s1] -> (384, s0 * s1)>>
+    // CHECK: graph.roll %{{.*}} offsets #map{{.*}} : tensor<?x768xf32
+    %rolled = graph.roll %r offsets affine_map<()[s0, s1] -> (s1, 0)> : tensor<?x768xf32, affine_map<()[s0, s1] -> (s0 * s1, 768)>>
+        -> tensor<?x768xf32, affine_map<()[s0, s1] -> (s0 * s1, 768)>>
     // CHECK: graph.pad %arg2 low [0, 1, 1, 0] fill 0.000000e+00 : f32
     %p = graph.pad %image low [0, 1, 1, 0] fill 0.0 : f32 : tensor<1x224x224x3xf32> -> tensor<1x226x226x3xf32>
     // CHECK: graph.window %arg2 dims [1, 2] strides [2, 2] dilations [1, 1] low [1, 1] fill 0.000000e+00 : f32
