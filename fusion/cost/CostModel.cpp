@@ -175,8 +175,9 @@ bool Kernel::repeatsReads(Value value) const {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
     auto access = dyn_cast<graph::AccessOpInterface>(user);
-    bool elsewhere = isa<graph::ConcatOp>(user) ||
-                     (isa<graph::SliceOp, graph::RollOp, graph::PadOp, graph::GatherOp>(user) && access.getData() == value);
+    bool elsewhere =
+        isa<graph::ConcatOp>(user) ||
+        (isa<graph::SliceOp, graph::RollOp, graph::PadOp, graph::GatherOp>(user) && access.getData() == value);
     if (!members.contains(user) || !elsewhere) {
       readInPlace = true;
       continue;

@@ -12,6 +12,7 @@
 #include "fusion/groups/ReleaseViews.h"
 #include "fusion/groups/ShareLeftSides.h"
 #include "fusion/products/JoinProducts.h"
+#include "fusion/products/ScaledSlices.h"
 #include "fusion/windows/ChannelsLast.h"
 #include "fusion/windows/FewChannels.h"
 #include "fusion/windows/SingleWindows.h"
@@ -47,6 +48,7 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionR
   if (mode == FusionMode::All) { // equal work of different nodes is done once, and products of one left side at once
     normalize::shareEqual(main.front(), normalize::Sharing::All);
     joins = joinProducts(main, options.machine == Machine::Cpu ? joinedRowsOfCpus : anyRows);
+    moveScalesOfSlices(main);
   }
   GroupGraph graph(main, options.machine);
   carryAccesses(graph, mode, Carry::Free);

@@ -37,6 +37,8 @@ static std::optional<APFloat> splatOf(Value value, Type elementType) {
   return splat.getSplatValue<APFloat>();
 }
 
+bool fusion::isOneNumber(Value value) { return splatOf(value, getElementTypeOrSelf(value)).has_value(); }
+
 /// The splats of all operands, or nothing if one is none.
 static std::optional<SmallVector<APFloat>> splatsOf(const ColumnOperands &operands) {
   Type elementType;

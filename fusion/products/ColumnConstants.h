@@ -15,6 +15,9 @@ struct ColumnOperands {
   int64_t dim;
 };
 
+/// True if a value is one float everywhere, which is known.
+bool isOneNumber(mlir::Value value);
+
 /// True if all are constants, or broadcasts and casts of constants, of the same form.
 bool areJoinable(const ColumnOperands &operands);
 

@@ -3,9 +3,8 @@
 #include "fusion/products/ProductStrands.h"
 
 #include "fusion/Geometry.h"
+#include "fusion/Replacement.h"
 #include "fusion/products/ColumnConstants.h"
-
-#include "frontend/normalize/Patterns.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -169,20 +168,6 @@ JoinVerdict ProductStrands::verdictOn(size_t strand) const {
 
 //===- Joining ----------------------------------------------------------------------------------------------------===//
 
-/// Gives a joined operation the ONNX nodes of those that it replaces.
-static Operation *named(Operation *joined, ArrayRef<Operation *> ops) {
-  llvm::SetVector<int64_t> nodes;
-  for (Operation *op : ops)
-    if (SmallVector<int64_t> own = normalize::nodesOf(op); op->hasAttr(graph::nodeAttr))
-      nodes.insert(own.begin(), own.end());
-  if (nodes.empty())
-    return joined;
-  joined->setAttr(graph::nodeAttr, IntegerAttr::get(IntegerType::get(joined->getContext(), 64), nodes.front()));
-  if (nodes.size() > 1)
-    joined->setAttr(graph::nodesOfAttr, DenseI64ArrayAttr::get(joined->getContext(), nodes.getArrayRef()));
-  return joined;
-}
-
 Value ProductStrands::joinContractions(OpBuilder &builder) const {
   const JoinableProduct &first = products.front();
   graph::ContractOp like = first.contract;
@@ -199,7 +184,7 @@ Value ProductStrands::joinContractions(OpBuilder &builder) const {
                                 joinedKey(weights, first.rightDim));
   OperationState state(like.getLoc(), like->getName(), {like.getLhs(), right},
                        withSize(cast<RankedTensorType>(like.getType()), first.resultDim, total), like->getAttrs());
-  return named(builder.create(state), contracts)->getResult(0);
+  return nameAfter(builder.create(state), contracts)->getResult(0);
 }
 
 Value ProductStrands::joinStep(const Step &step, Value value, OpBuilder &builder) const {
@@ -222,17 +207,7 @@ Value ProductStrands::joinStep(const Step &step, Value value, OpBuilder &builder
   }
   RankedTensorType result = graph::withElementType(type, getElementTypeOrSelf(like->op->getResult(0)));
   OperationState state(like->op->getLoc(), like->op->getName(), operands, result, like->op->getAttrs());
-  return named(builder.create(state), ops)->getResult(0);
-}
-
-/// Erases an operation that nothing reads, then what only it read.
-static void eraseDead(Operation *op) {
-  if (!op || !op->use_empty())
-    return;
-  SmallVector<Value> operands(op->getOperands());
-  op->erase();
-  for (Value operand : operands)
-    eraseDead(operand.getDefiningOp());
+  return nameAfter(builder.create(state), ops)->getResult(0);
 }
 
 void ProductStrands::join() {
