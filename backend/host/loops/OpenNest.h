@@ -19,7 +19,8 @@ struct OpenNest {
 OpenNest openNest(const Nest &plan, const KernelPlan &kernel, KernelFunction &function, TileMemory &memory);
 
 /// Whether a later nest can run in the row loops of an earlier one: neither is register-blocked, and their loops but
-/// for the columns' have the same ends.
+/// for the columns' have the same ends. A row of the later nest then depends only on the same row of the earlier one:
+/// elementwise operations keep rows, and a reduction over rows has another shape.
 bool sharesRows(const OpenNest &earlier, const OpenNest &later);
 
 } // namespace tilewright::host
