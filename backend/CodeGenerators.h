@@ -15,13 +15,14 @@ class GpuTarget;
 struct CodeOptions {
   bool cubin = false;        // NVIDIA: assemble with ptxas, which must be installed; otherwise the driver compiles PTX
   int codeObjectVersion = 5; // AMD: 4, 5 or 6
-  unsigned jobs = 1;         // kernels compiled at a time, but for AMD; the code does not depend on it
+  unsigned jobs = 1;         // kernels compiled at a time (not for AMD); the code does not depend on it
 };
 
-/// Code for every tile.kernel of `module`, whose kernels are placed by that where the target is a GPU.
+/// Code for every tile.kernel of `module`. If the target is a GPU, this first places the kernels of `module` that are
+/// not placed yet.
 Expected<TargetCode> generateCode(mlir::ModuleOp module, const TargetDesc &target, const CodeOptions &options = {});
 
-/// Human-readable form of the same: LLVM IR, and PTX or assembly.
+/// The same code as text: LLVM IR, and PTX or assembly.
 struct CodeText {
   std::string llvm, assembly;
 };

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace tilewright {
 
-/// But for its name and the sizes that launches pass.
+/// Equal for kernels with equal code: it leaves out the kernel's name and the sizes that launches pass.
 static graph::Signature signatureOf(tile::KernelOp kernel) {
   return graph::signatureOf(kernel, {kernel.getSymNameAttrName(), kernel.getSymbolsAttrName()});
 }
@@ -18,7 +18,8 @@ static void require(const std::vector<std::string> &needs, PlanRequest &request)
       request.requirements.push_back(needed);
 }
 
-/// The kernels that have no code yet, generated as one module that keeps its other kernels after that.
+/// Generates code for the kernels that have none yet. The others are taken out of `module` meanwhile and put back at
+/// its end.
 Status CodeLibrary::generateNew(ModuleOp module, const TargetDesc &target, const CodeOptions &options,
                                 PlanRequest &request, const std::map<Operation *, Key> &keys) {
   std::set<const Key *, bool (*)(const Key *, const Key *)> seen([](const Key *a, const Key *b) { return *a < *b; });

@@ -12,8 +12,8 @@
 
 namespace tilewright {
 
-/// Generates each kernel of a target once: plans for other sizes have most of their kernels in common, and so have a
-/// model and the bodies of its loops.
+/// Generates each distinct kernel of a target once. The plans of one model for different sizes have most of their
+/// kernels in common, and so have a model and the bodies of its loops.
 class CodeLibrary {
 public:
   /// Adds code objects to `objects`, whose bytes the library owns.

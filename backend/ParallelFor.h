@@ -11,7 +11,8 @@
 
 namespace tilewright {
 
-/// Calls `work` once for each number below `count`, `jobs` at a time, on this thread and others, and waits for all.
+/// Calls `work` once for each number below `count` and returns when all calls have. Up to `jobs` of them run at a time,
+/// on this thread and others; `work` must not throw.
 inline void parallelFor(size_t count, unsigned jobs, llvm::function_ref<void(size_t)> work) {
   std::atomic<size_t> next = 0;
   auto takeTurns = [&] {
@@ -22,7 +23,7 @@ inline void parallelFor(size_t count, unsigned jobs, llvm::function_ref<void(siz
   try {
     for (size_t i = 1; i < jobs && i < count; ++i)
       others.emplace_back(takeTurns);
-  } catch (const std::system_error &) { // as many threads as there may be: this one does the rest
+  } catch (const std::system_error &) { // no more threads can be started: this one does the rest
   }
   takeTurns();
   for (std::thread &other : others)

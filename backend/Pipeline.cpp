@@ -45,7 +45,8 @@ static Expected<const TargetDesc *> resolveTarget(const std::string &name) {
   return name == "host" && best ? Expected<const TargetDesc *>(best) : findTarget(name);
 }
 
-/// What the plan calls it: host code says what it needs by its requirements.
+/// The target's name in the plan: "host" for all rows of the host, because the plan's requirements name the features
+/// that the code needs.
 static std::string planTarget(const TargetDesc &target) {
   return target.backend == Backend::Host ? "host" : std::string(target.name);
 }
@@ -84,7 +85,7 @@ static std::string nodeName(Location location) {
 
 namespace {
 
-/// Collects the errors of a stage; the first is what a person reads.
+/// Collects the errors of a stage. Only the first is reported.
 class Diagnostics {
 public:
   explicit Diagnostics(MLIRContext &context)
@@ -96,7 +97,7 @@ public:
           return success();
         }) {}
 
-  /// Of IR that came from a file the edit is at fault, of our own we are.
+  /// IR that was read from `file` may have been edited, so the file is at fault; otherwise it is a bug of the compiler.
   Status failure(Stage stage, const std::string &file) const {
     std::string why = first.empty() ? "it gave no reason" : first;
     return file.empty()
@@ -115,7 +116,7 @@ private:
 
 namespace {
 
-/// What CompiledModel's bytes live in: the context (weights), made constants, and code.
+/// The memory that CompiledModel's bytes are in: the context (weights), packed constants, and code.
 struct CompiledStorage {
   std::unique_ptr<MLIRContext> context;
   runtime::Contents contents;
@@ -123,7 +124,8 @@ struct CompiledStorage {
   CodeLibrary code{contents.code};
 };
 
-/// What a plan takes for granted of the sizes, beginning with the first plan of a mode.
+/// What a plan assumes of the sizes. A mode's first plan is Usual. Its second is Broadcasting
+/// (ImportOptions::broadcastWhenRunning) or Equal (sizesAreEqual).
 enum class Sizes { Usual, Broadcasting, Equal };
 
 /// One module on its way through the stages.
@@ -132,12 +134,12 @@ struct Compilation {
   std::string subfolder() const { return target ? fmt::format("{}-{}", target->name, name(mode)) : ""; }
 
   PlanMode mode;
-  const TargetDesc *target; // null while what comes is the same for all
+  const TargetDesc *target; // null for the stages that all targets share
   Sizes sizes = Sizes::Usual;
   std::string suffix;   // of the plan's mode
   bool isDumped = true; // a mode's second plan is not: its stages would overwrite the first's
   OwningOpRef<ModuleOp> module;
-  PlanRequest request; // filled by the last stage
+  PlanRequest request; // filled by Stage::Code
 };
 
 } // namespace
@@ -183,12 +185,12 @@ private:
   Expected<std::string> textOf(const Compilation &compilation, Stage stage);
 
   const CompileOptions &options;
-  std::string resumed;    // the file of a stage that this compile goes on from; empty for an ONNX model
-  bool makesPlan = false; // or else the text of a stage
+  std::string resumed;    // the stage's file that this compile resumes from; empty for an ONNX model
+  bool makesPlan = false; // false: makes the text of a stage
   std::shared_ptr<CompiledStorage> storage;
   CompiledModel model;
-  std::map<bool, ImportReport> reports; // of the first imports: as reference or not
-  /// Imported once each, null where it would be no other plan.
+  std::map<bool, ImportReport> reports; // of the imports with Sizes::Usual, by whether all nodes run as reference
+  /// Modules of second plans, normalized, by (all as reference, sizes). Null if the plan would equal the first one.
   std::map<std::pair<bool, Sizes>, OwningOpRef<ModuleOp>> otherSizes;
 };
 
@@ -220,10 +222,10 @@ Status Compiler::runStages(Compilation &compilation, Stage last) {
   for (const Step &step : steps) {
     if (step.stage > last || (compilation.module && step.stage <= stageOf(*compilation.module)))
       continue;
-    if (options.progress && step.stage != Stage::Llvm) // which is part of the code's
+    if (options.progress && step.stage != Stage::Llvm) // it is a part of Stage::Code, which announces itself
       options.progress(name(step.stage));
     TILEWRIGHT_TRY(step.run());
-    if (!compilation.module) // the same plan as another one's
+    if (!compilation.module) // importOnnx found that this plan would equal the first one
       return {};
     if (step.stage < Stage::Llvm)
       TILEWRIGHT_TRY(finish(compilation, step.stage));
@@ -231,8 +233,8 @@ Status Compiler::runStages(Compilation &compilation, Stage last) {
   return {};
 }
 
-/// Marks the module as having been through `stage`, verifies it, and dumps it where that is asked for. One that was
-/// read from a file may be further already.
+/// Marks the module as having been through `stage`, verifies it, and dumps it where that is asked for. Does nothing for
+/// a module that was read from a file and is past `stage` already.
 Status Compiler::finish(const Compilation &compilation, Stage stage) const {
   ModuleOp module = *compilation.module;
   if (stageOf(module) > stage)
@@ -330,7 +332,8 @@ Status Compiler::group(Compilation &compilation) {
 
 //===- Code -------------------------------------------------------------------------------------------------------===//
 
-/// Nothing but text for people: the code is generated from the tile programs.
+/// Dumps LLVM's IR as text, where dumps are asked for. Code generation does not read it: it starts from the tile
+/// programs.
 Status Compiler::generateLlvm(Compilation &compilation) {
   if (options.dumpFolder.empty() || !compilation.isDumped)
     return {};
@@ -339,7 +342,7 @@ Status Compiler::generateLlvm(Compilation &compilation) {
   return writeFile(stageFile(options.dumpFolder, compilation.subfolder(), Stage::Llvm), *text);
 }
 
-/// LLVM's IR, or the assembly or PTX.
+/// The text of Stage::Llvm (LLVM's IR) or Stage::Code (assembly or PTX).
 Expected<std::string> Compiler::textOf(const Compilation &compilation, Stage stage) {
   std::string all;
   Status status;
@@ -373,7 +376,8 @@ Status Compiler::generate(Compilation &compilation) {
 
 //===- Plans ------------------------------------------------------------------------------------------------------===//
 
-/// What an earlier run has decided stays decided.
+/// Code::Usage if the options contradict what the module was already grouped, scheduled or placed for, or ask for an
+/// earlier stage than the module's.
 Status Compiler::checkResumable(const Compilation &compilation, Stage last) const {
   ModuleOp module = *compilation.module;
   if (std::string grouped = textAttribute(module, stage_attr::mode);
@@ -381,7 +385,7 @@ Status Compiler::checkResumable(const Compilation &compilation, Stage last) cons
     return {Code::Usage,
             fmt::format("{} was grouped with --fuse={}, and cannot be resumed with --fuse={}; stages before group can",
                         options.modelPath, grouped, name(compilation.mode))};
-  std::string scheduled = textAttribute(module, stage_attr::target); // GPUs may take each other's schedules
+  std::string scheduled = textAttribute(module, stage_attr::target); // a schedule for one GPU may be used for another
   const TargetDesc &target = *compilation.target;
   Expected<const TargetDesc *> before =
       scheduled.empty() ? Expected<const TargetDesc *>(&target) : findTarget(scheduled);
@@ -414,8 +418,9 @@ Status Compiler::addPlan(Compilation compilation) {
   return {};
 }
 
-/// The second plan of a mode, for sizes that the first one refuses: those of 1 where it takes two to be equal, or else
-/// those that give another rank.
+/// Adds a mode's second plan, for sizes that the first one refuses. If the first plan takes two sizes to be equal that
+/// a broadcast would allow to differ (one is 1), it is the plan for those; else, if a rank depends on whether sizes are
+/// equal, the plan for the other rank.
 Status Compiler::addPlanOfOtherSizes(const TargetDesc &target, PlanMode mode) {
   std::string report = std::move(model.fusionReport_), json = std::move(model.fusionReportJson_);
   auto add = [&](Sizes sizes) -> Status {

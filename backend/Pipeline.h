@@ -19,20 +19,20 @@ namespace tilewright {
 struct CompileOptions {
   std::string modelPath;
   std::shared_ptr<const std::string>
-      modelBytes; // the model itself, where it is no file: modelPath then says where its weights may lie
+      modelBytes; // the model, if it is not in a file; modelPath's folder then has its external data
   ImportOptions import;
   std::vector<std::string> targets = {"host"};              // rows of TargetDesc
   std::vector<PlanMode> modes = {PlanMode::All};            // one plan for each target and mode
   MatmulPrecision matmulPrecision = defaultMatmulPrecision; // of f32 on GPUs whose matrix units take tf32
   bool cubin = false;                                       // NVIDIA code assembled by ptxas instead of PTX
   int codeObjectVersion = 5;                                // of AMD's code: 4, 5 or 6
-  unsigned jobs = 1;           // kernels compiled at a time, but for AMD; the artifact does not depend on it
+  unsigned jobs = 1;           // kernels compiled at a time (not for AMD); the artifact does not depend on it
   bool explainsFusion = false; // CompiledModel::fusionReport is filled
   std::string dumpFolder;      // each stage's IR is written there, if not empty
   std::function<void(std::string_view what)> progress; // called as a stage begins; may be empty
 };
 
-/// A compiled model in memory: what an artifact holds, and what its bytes live in.
+/// A compiled model in memory: the contents of an artifact, and the memory that their bytes are in.
 class CompiledModel {
 public:
   const runtime::Contents &contents() const { return *contents_; }
@@ -52,7 +52,8 @@ private:
   std::string fusionReport_, fusionReportJson_;
 };
 
-/// Runs the whole pipeline. Diagnostics become the Status's sentence, each at its ONNX node.
+/// Runs the whole pipeline. If a stage fails, the Status's sentence is its first diagnostic, with the ONNX node that it
+/// is about.
 Expected<CompiledModel> compileModel(const CompileOptions &options);
 
 /// Runs the pipeline for the first target and mode up to `stage` and returns its IR, or the assembly or PTX of

@@ -15,7 +15,7 @@ namespace tilewright {
 /// In order; each leaves IR that can be printed and edited. Import to Place can be resumed from.
 enum class Stage { Import, Normalize, Group, Schedule, Tile, Place, Llvm, Code };
 
-/// The name of a stage on the command line and in IR, and the reverse.
+/// The name of a stage on the command line and in IR; and the stage of a name, nullopt if there is none.
 std::string_view name(Stage stage);
 std::optional<Stage> parseStage(std::string_view name);
 
@@ -25,7 +25,7 @@ enum class PlanMode { Reference, None, Epilogue, All };
 std::string_view name(PlanMode mode);
 std::optional<PlanMode> parsePlanMode(std::string_view name);
 
-/// Attributes of a module that say where it stands and what it is of.
+/// Attributes of a module: the stage that it has reached, and what it was made from and for.
 namespace stage_attr {
 inline constexpr std::string_view model = "graph.model";   // the model's name
 inline constexpr std::string_view stage = "graph.stage";   // the last stage that the module has been through
@@ -38,7 +38,8 @@ inline constexpr std::string_view target = "graph.target"; // from Schedule on: 
 std::string textAttribute(mlir::ModuleOp module, std::string_view name);
 void setTextAttribute(mlir::ModuleOp module, std::string_view name, std::string_view text);
 
-/// The last stage that the module has been through. IR written by hand says nothing, and is normalized first.
+/// The last stage that the module has been through. Stage::Import if it has no such attribute: IR written by hand has
+/// not been normalized.
 Stage stageOf(mlir::ModuleOp module);
 
 } // namespace tilewright

@@ -44,7 +44,8 @@ Status writeStage(ModuleOp module, const fs::path &folder, const fs::path &file)
   llvm::raw_string_ostream stream(text);
   module.print(stream, OpPrintingFlags().enableDebugInfo()); // locations are the ONNX nodes' names
   TILEWRIGHT_TRY(writeText(file, text + '\n'));
-  // Beside those of this stage the file keeps those of the stages before it, which may have had others.
+  // The file also keeps the constants that earlier stages saved: their files may name constants that this stage no
+  // longer has.
   graph::ConstantPool &pool = poolOf(*module.getContext());
   std::string constants = (folder / constantsFile).string();
   std::set<std::string> keys;
@@ -75,7 +76,7 @@ static Status checkNesting(const fs::path &path) {
 }
 
 namespace {
-/// The first error while it lives, with where it is.
+/// Collects the first error that is reported during its lifetime, with its location.
 class FirstError {
 public:
   explicit FirstError(MLIRContext &context)
@@ -91,7 +92,7 @@ private:
 };
 } // namespace
 
-/// The entry is what a plan can be made of: a function from tensors to tensors.
+/// A plan can be made only of a function @main from tensors to tensors.
 static Status checkMain(ModuleOp module, const fs::path &path) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main || main.isExternal())

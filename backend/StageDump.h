@@ -25,11 +25,11 @@ std::filesystem::path stageFile(const std::filesystem::path &folder, const std::
 /// Writes `module` to `file` and the constants that it names to `folder`/constants.bin.
 Status writeStage(mlir::ModuleOp module, const std::filesystem::path &folder, const std::filesystem::path &file);
 
-/// Reads such a file, and the constants.bin beside it or one folder up if there is one. Code::Malformed where it does
-/// not parse or is not what its stage may be.
+/// Reads such a file, and the constants.bin beside it or one folder up if there is one. Code::Io if it cannot be
+/// opened; Code::Malformed if it does not parse, or breaks a rule of its stage (VerifyStage.h).
 Expected<mlir::OwningOpRef<mlir::ModuleOp>> readStage(mlir::MLIRContext &context, const std::filesystem::path &path);
 
-/// Code::Malformed if a constant that the module names was not read.
+/// Code::Malformed if readStage found no bytes for a constant that the module names. `path` is for the message.
 Status checkConstants(mlir::ModuleOp module, const std::filesystem::path &path);
 
 /// What a stage's file says of itself.
@@ -37,8 +37,8 @@ struct StageFacts {
   Stage stage = Stage::Import;
   std::optional<PlanMode> mode; // from Group on
   std::string target;           // from Schedule on
-  /// The file of the stage before, of the same compile: what this one would be made of if nobody had edited it. Empty
-  /// where there is none beside it.
+  /// The file that the same compile dumped for the stage before: compiled from there, it gives what this file held
+  /// before anybody edited it. Empty if there is none beside this file or one folder up.
   std::filesystem::path before;
 };
 Expected<StageFacts> readStageFacts(const std::filesystem::path &path);

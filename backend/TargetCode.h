@@ -18,7 +18,7 @@ struct KernelFacts {
   uint32_t staticSharedBytes = 0;
   uint32_t dynamicSharedBytes = 0;
   int64_t workspaceBytes = 0; // host: scratch of one worker thread
-  bool startsEarly = false;   // it waits by itself for the kernels before it
+  bool startsEarly = false;   // may be launched before earlier kernels end, and waits for them itself
 };
 
 /// The code of all kernels of one plan. Kernels are found by the name of their tile.kernel.

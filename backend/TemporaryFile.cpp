@@ -31,7 +31,7 @@ Status TemporaryFile::write(llvm::StringRef bytes) const {
     file << bytes;
     file.close();
     error = file.error();
-    file.clear_error(); // or its destructor ends the process
+    file.clear_error(); // else the destructor would end the process (report_fatal_error)
   }
   return error ? Status(Code::Io, fmt::format("cannot write {}: {}", path_, error.message())) : Status();
 }

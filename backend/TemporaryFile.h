@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that goes with its scope: what is handed to a linker, an assembler or the loader.
+// A file that its destructor deletes, for bytes that are handed to a linker, an assembler or the loader. Failures are
+// Code::Io.
 #pragma once
 
 #include "runtime/Status.h"

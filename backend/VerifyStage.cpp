@@ -16,7 +16,7 @@ namespace tilewright {
 
 //===- What rules look for ----------------------------------------------------------------------------------------===//
 
-/// The model's module, which speaks for the bodies of its loops and branches.
+/// The outermost module. Its attributes hold for the bodies of loops and branches too, which are modules inside of it.
 static bool isModel(Operation *op) { return isa<ModuleOp>(op) && !op->getParentOp(); }
 static bool hasGuards(Operation *op) { return isa<ModuleOp>(op) && op->hasAttrOfType<ArrayAttr>(graph::guardsAttr); }
 static bool hasDefinitions(Operation *op) {
@@ -27,8 +27,7 @@ static bool isGraphKernel(Operation *op) { return isa<graph::KernelOp>(op); }
 static bool isTileKernel(Operation *op) { return isa<tile::KernelOp>(op); }
 static bool isLaunch(Operation *op) { return isa<graph::LaunchOp>(op); }
 
-/// Operations that compute elements, directly in @main. Shapes and views of what is in memory are no work, and neither
-/// are scalars of a constant.
+/// Operations that compute elements, directly in @main. Shapes, reshapes, views and constants compute none.
 static bool isWorkInMain(Operation *op) {
   if (!isa_and_nonnull<func::FuncOp>(op->getParentOp()))
     return false;
@@ -36,7 +35,7 @@ static bool isWorkInMain(Operation *op) {
          (isa<graph::AccessOpInterface>(op) && !isa<graph::ReshapeOp>(op));
 }
 
-/// Work that an ONNX node asked for: everything else only names it.
+/// Operations that compute what an ONNX node asks for, and so must say which node that is.
 static bool isWork(Operation *op) {
   return isa<graph::ContractOp, graph::ReduceOp, graph::AccessOpInterface, graph::HostCallOp>(op);
 }
@@ -199,7 +198,7 @@ LogicalResult verifyStage(ModuleOp module, Stage stage) {
   return failure(result.wasInterrupted());
 }
 
-/// Schedules and tiles are of kernels alone: what launches them stays as it is, and is verified after the next stage.
+/// The stages Schedule and Tile change kernels only. @main, which launches them, is verified after the next stage.
 static LogicalResult verifyKernels(ModuleOp module, Stage stage) {
   llvm::SmallVector<const Rule *> current = rulesOf(stage);
   return success(llvm::all_of(*module.getBody(), [&](Operation &part) {

@@ -8,12 +8,12 @@
 
 namespace tilewright {
 
-/// Fails with a diagnostic at the first operation that has no place in a module that has been through `stage`, or that
-/// lacks what the stage gives.
+/// Fails with a diagnostic at the first operation that must not occur after `stage`, or that lacks an attribute that
+/// the stage sets.
 mlir::LogicalResult verifyStage(mlir::ModuleOp module, Stage stage);
 
-/// Verifies what `stage`, which has just been run on the module, may have changed: its operations, and by the rules of
-/// verifyStage.
+/// Called after `stage` has run on the module: verifies the operations that it may have changed, by their own verifiers
+/// and by the rules of verifyStage.
 mlir::LogicalResult verifyAfter(mlir::ModuleOp module, Stage stage);
 
 } // namespace tilewright

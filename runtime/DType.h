@@ -42,7 +42,7 @@ enum class DType : uint8_t {
   Map = 66,
 };
 
-/// Whether values of this type are objects on the host, which no device and no compiled kernel accepts.
+/// Whether values of this type are C++ objects on the host (Tensor.h), which no compiled kernel accepts.
 constexpr bool isObject(DType type) { return type == DType::String || (type >= DType::Sequence && type <= DType::Map); }
 
 struct DTypeInfo {
@@ -51,10 +51,10 @@ struct DTypeInfo {
   uint32_t bytes;        // of an element in memory
   bool isFloat;
   bool isSigned;
-  uint32_t bits; // significant ones: what ONNX files store of an element
+  uint32_t bits; // significant bits, as ONNX files store an element
 };
 
-/// One row for each type that kernels can hold in memory.
+/// One row for each type whose elements are plain bytes in memory.
 inline constexpr DTypeInfo dtypeTable[] = {
     {DType::F32, "float32", 4, true, true, 32},
     {DType::F16, "float16", 2, true, true, 16},

@@ -24,7 +24,7 @@ namespace tilewright::runtime {
 struct DeviceInfo {
   std::string id;                   // what openDevice takes: "host", "cuda:0", "hip:0", "null"
   std::string name;                 // "NVIDIA H200"
-  std::vector<std::string> targets; // whose code it runs, best first: {"sm_90a", "sm_90", ..., "sm_80"}
+  std::vector<std::string> targets; // targets whose code it runs, best first: {"sm_90a", ..., "sm_80"}
   uint64_t memoryBytes = 0;
   int processors = 0;      // cores or multiprocessors
   bool hostMemory = false; // its addresses are ordinary host memory
@@ -34,7 +34,7 @@ struct DeviceInfo {
 /// A kernel of a loaded module; opaque outside of its device.
 using KernelHandle = const void *;
 
-/// What the driver's assembler gave a thread of a kernel.
+/// What a thread of a kernel uses, as the driver's assembler decided.
 struct KernelResources {
   int registers = 0;
   int spilledBytes = 0; // in memory, because registers did not suffice
@@ -44,13 +44,14 @@ class Module {
 public:
   virtual ~Module() = default;
   virtual Expected<KernelHandle> kernel(const Kernel &kernel) = 0;
-  /// Absent where there is no such assembler: on the host.
+  /// nullopt on devices without such an assembler, as the host.
   virtual Expected<std::optional<KernelResources>> resources(const Kernel &, KernelHandle) {
     return std::optional<KernelResources>();
   }
 };
 
-/// A TensorMap of a launch with its values.
+/// A TensorMap (Plan.h) of a launch, with the values of its expressions. Fastest dimension first; sizes and strides in
+/// elements.
 struct TensorMapArgs {
   void *buffer = nullptr;
   DType type = DType::F32;
@@ -59,7 +60,7 @@ struct TensorMapArgs {
   std::array<int64_t, maxTensorMapRank> sizes = {}, strides = {};
   std::array<uint32_t, maxTensorMapRank> box = {};
   bool rounded = false;
-  /// Of the dimensions between the first and the last; as in the map.
+  /// For the dimensions between the first and the last, if `arePixels`; as in TensorMap.
   std::array<int32_t, maxTensorMapRank> lower = {}, upper = {}, steps = {};
   bool arePixels = false;
 };
@@ -90,10 +91,11 @@ public:
   virtual Status fill(void *device, uint8_t value, size_t bytes) = 0;
   virtual Status launch(const LaunchArgs &args) = 0;
 
-  /// Waits for all work so far. Returns the error word of KernelAbi.h and clears it; fails if the device has failed.
+  /// Waits for all work so far. Returns the error word (KernelAbi.h; 0 means no fault) and clears it. Fails if the
+  /// device has failed.
   virtual Expected<uint64_t> synchronize() = 0;
 
-  /// Notes the time at this point of the stream as mark number `index`.
+  /// Records the time at which the stream reaches this point, as mark number `index`.
   virtual Status mark(size_t index) = 0;
   /// Milliseconds between two marks; after synchronize().
   virtual Expected<double> elapsed(size_t from, size_t to) = 0;
@@ -101,7 +103,7 @@ public:
   /// Between these two calls, launches, fills, and copies within the device or from staging memory are recorded instead
   /// of run.
   virtual bool canRecord() const { return false; }
-  /// Between beginRecording and endRecording?
+  /// Whether beginRecording was called and endRecording was not yet.
   virtual bool isRecording() const { return false; }
   virtual Status beginRecording();
   virtual Expected<std::unique_ptr<Recording>> endRecording();
@@ -115,7 +117,7 @@ public:
   virtual const DeviceInfo &info() const = 0;
   /// Device memory, 64-byte aligned, freed with the last copy of the pointer. Not cleared.
   virtual Expected<std::shared_ptr<void>> allocate(size_t bytes) = 0;
-  /// Host memory that copyIn may read while recording.
+  /// Host memory that copyIn may read while recording. It must stay valid as long as the recording is replayed.
   virtual Expected<std::shared_ptr<void>> allocateStaging(size_t bytes) = 0;
   virtual Expected<std::unique_ptr<Module>> loadModule(const CodeObject &code) = 0;
   /// `external`: a stream of the caller's (CUstream or hipStream_t) to work in, or nullptr for a new one.

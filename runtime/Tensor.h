@@ -39,8 +39,8 @@ inline bool advanceIndex(std::span<int64_t> index, std::span<const int64_t> shap
   return false;
 }
 
-/// Owns or shares its bytes. Copying a Tensor shares them; `allocate` makes new ones, zeroed and 64-byte aligned, or
-/// throws std::bad_alloc.
+/// Owns or shares its bytes. Copying a Tensor shares them. `allocate` makes new ones, zeroed and 64-byte aligned; it
+/// throws std::bad_alloc if they do not fit in memory.
 class Tensor {
 public:
   Tensor() = default;

@@ -46,9 +46,9 @@ void AmdgcnTarget::barrier(Builder &b) {
   fence(LLVM::AtomicOrdering::acquire);
 }
 
-/// LLVM, "User Guide for AMDGPU Backend", memory model of gfx942: waits for this wave's own stores alone, writes the
-/// second-level cache back and drops what the first one holds. So every wave has one of its own beside barriers, which
-/// wait for LDS only.
+/// LLVM, "User Guide for AMDGPU Backend", memory model of gfx942: the fence waits for the stores of its own wave only,
+/// writes back the second-level cache and invalidates the first. So every wave of a block executes a fence of its own
+/// (fenceBesideBarrier): barrier() orders LDS only.
 void AmdgcnTarget::fence(Builder &b) { LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, "agent"); }
 Value AmdgcnTarget::countUpTo(Builder &b, Value address, unsigned most) {
   return LLVM::AtomicRMWOp::create(b, LLVM::AtomicBinOp::uinc_wrap, address, wordConstant(b, most),
@@ -69,8 +69,8 @@ void AmdgcnTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, 
 
 SmallVector<Value> AmdgcnTarget::readMatrices(Builder &, Value, bool) { llvm_unreachable("readsMatrices is false"); }
 
-/// One instruction for each step of k, of four elements a lane. The operands change places: the instruction's result is
-/// the transpose of what its fragments say (Layout.cpp).
+/// One instruction for each step of k, which takes four elements of each lane. The operands are swapped, because the
+/// instruction's result is the transpose of what the fragments in tilegen/tile/Layout.cpp say.
 SmallVector<Value> AmdgcnTarget::multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs,
                                           ArrayRef<Value> acc, Unsigned) {
   Type element = cast<VectorType>(lhs.getType()).getElementType();

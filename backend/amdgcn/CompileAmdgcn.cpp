@@ -83,6 +83,6 @@ Expected<TargetCode> tilewright::compileAmdgcn(ModuleOp module, const TargetDesc
   code.bytes.assign(bytes, bytes + linked->size());
   code.kernels = placedFacts(module);
   for (auto &[name, facts] : code.kernels)
-    std::swap(facts.staticSharedBytes, facts.dynamicSharedBytes); // LDS is part of the code object
+    std::swap(facts.staticSharedBytes, facts.dynamicSharedBytes); // the code object declares LDS
   return code;
 }

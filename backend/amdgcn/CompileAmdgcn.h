@@ -20,8 +20,8 @@ struct AmdgcnOptions {
   std::string *llvmText = nullptr; // receives the LLVM IR, if set
 };
 
-/// A code object (HSACO) with all tile.kernels of `module`, which it places first, unless they are placed. `module` is
-/// changed by that.
+/// A code object (HSACO) with all tile.kernels of `module`, which it places first, unless they are placed. That changes
+/// `module`.
 Expected<TargetCode> compileAmdgcn(mlir::ModuleOp module, const TargetDesc &target, const AmdgcnOptions &options = {});
 
 /// The same as assembly text, for people and tests.

@@ -36,7 +36,7 @@ KernelDistributor::Chunks KernelDistributor::chooseChunks(const Access &access, 
     for (SymbolSet aligned : {SymbolSet(0), mayAssume ? allSymbols : SymbolSet(0)}) {
       int64_t vector = vectorWidth(access, d, limit, aligned);
       bool isWidest = vector * elementBytes(access.tile.getElementType()) == 16;
-      if (vector <= best.vector || (aligned && !isWidest)) // a second version of the code pays only for the widest
+      if (vector <= best.vector || (aligned && !isWidest)) // a check of alignment pays only for 16 bytes
         continue;
       for (unsigned i = 0; aligned && i < 64; ++i) // keep only the symbols that matter
         if (vectorWidth(access, d, vector, aligned & ~(SymbolSet(1) << i)) == vector)
@@ -78,7 +78,7 @@ void KernelDistributor::AccessContext::chooseRecomputed() {
   recomputed = llvm::max_element(bits) - bits.begin();
 }
 
-/// 32 bits if nothing on the way to a live element's address can need more.
+/// Chooses 32 bits if no intermediate result of a live element's address can need more, else 64.
 void KernelDistributor::AccessContext::chooseType() {
   constexpr int64_t most = std::numeric_limits<int32_t>::max();
   AffineMap extents = access.buffer.getType().getSizes();
@@ -92,8 +92,8 @@ void KernelDistributor::AccessContext::chooseType() {
   type = narrow && access.indices.empty() ? d.b_.getI32Type() : d.b_.getI64Type();
 }
 
-/// max(bound - offset, 0), at most what 32 bits hold: tiles are smaller. So masks are 32-bit comparisons, whatever the
-/// sizes are.
+/// max(bound - offset, 0) as i32. Values that 32 bits cannot hold are clamped, which changes nothing because tiles are
+/// smaller; so masks are comparisons of 32 bits, whatever the sizes are.
 Value KernelDistributor::AccessContext::remainingFrom(Value offset, Value bound) {
   Value rest = arith::MaxSIOp::create(d.b_, arith::SubIOp::create(d.b_, bound, offset), constant(0));
   if (type.isInteger(32))
@@ -148,7 +148,7 @@ Value KernelDistributor::AccessContext::tileIsLive() {
 
 //===- Addresses --------------------------------------------------------------------------------------------------===//
 
-/// The coordinates of register r, then its index operands.
+/// The tile coordinates of register r, then the values of the access' index tiles at r.
 SmallVector<Value> KernelDistributor::AccessContext::coordinates(unsigned r) {
   SmallVector<Value> dims;
   uint32_t element = layout.element(r);

@@ -7,7 +7,7 @@
 
 namespace tilewright {
 
-/// Index type, coordinates of this thread's first element, bounds and sizes.
+/// The operands that the address and the predicate of every chunk are computed from.
 struct KernelDistributor::AccessContext {
   KernelDistributor &d;
   tile::Access access;
@@ -19,8 +19,8 @@ struct KernelDistributor::AccessContext {
   llvm::SmallVector<Value> first, sizes, symbols;
   llvm::SmallVector<Value> threads;   // i32: this thread's position in the tile, in each dimension
   llvm::SmallVector<Value> remaining; // i32: how many positions of the tile are live, in each dimension
-  /// Of many masks, those of this dimension are computed each time instead of kept: some targets have few registers for
-  /// them.
+  /// A dimension whose comparisons are computed again for each chunk instead of kept in registers, if there are many
+  /// chunks; nullopt if there are few.
   std::optional<unsigned> recomputed;
 
   AccessContext(KernelDistributor &d, const tile::Access &access, const tile::Layout &layout, Chunks chunks);
@@ -39,7 +39,7 @@ struct KernelDistributor::AccessContext {
   Place place(unsigned r);
   Value pointer(Value offset);
 
-  /// May the bounds cut a chunk, or sizes be no multiples of what the chunks assume?
+  /// Whether a chunk may be live in part only, or sizes may not be the multiples that the chunks assume.
   bool mayCut() const;
   /// Whether all chunks are whole and aligned as they assume: one answer for the whole block.
   Value isWhole();
@@ -56,8 +56,8 @@ private:
   Value constant(int64_t value) { return mlir::arith::ConstantOp::create(d.b_, d.b_.getIntegerAttr(type, value)); }
 };
 
-/// Builds the two versions of an access that the bounds may cut: `wide` if the tile is whole, else `narrow`. Each
-/// returns the values of the branch.
+/// Builds a branch with two versions of an access: `wide` where `whole` is true, else `narrow`. Each returns the
+/// branch's results, of `types`.
 template <typename Wide, typename Narrow>
 mlir::ValueRange eitherWay(mlir::ImplicitLocOpBuilder &b, mlir::Value whole, mlir::TypeRange types, Wide wide,
                            Narrow narrow) {

@@ -3,9 +3,10 @@
 // memory that count arrivals and bytes, and roles of warps. ../nvptx and the imitated GPU of tests/backend/gpu
 // implement it.
 //
-// A barrier has phases, numbered from 0. A phase ends once all arrivals it was made for have come and all bytes that it
-// was told to expect; the next one begins. Waiting for the parity p of a phase waits until a phase of that parity has
-// ended; before the first phase, one of parity 1 has.
+// A barrier here is an mbarrier. It has phases, numbered from 0. A phase ends, and the next one begins, when it has had
+// the number of arrivals that the barrier was made with and all bytes that it was told to expect. One waits for the
+// parity of a phase's number: the wait ends when the last phase that ended has that parity. Before phase 0 ends, a wait
+// for parity 1 ends at once.
 #pragma once
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -22,24 +23,25 @@ public:
 
   /// Says that argument number `index` of the kernel is a tensor map (KernelAbi.h).
   virtual void markTensorMap(mlir::LLVM::LLVMFuncOp function, unsigned index) = 0;
-  /// Fetches the description of a tensor, so that the first copy need not wait for it; by one thread.
+  /// Prefetches a tensor map, so that the first copy need not wait for it. Executed by one thread.
   virtual void prefetchMap(Builder &b, Value map) = 0;
   /// Starts the copy of the box at `coordinates` (i32, fastest dimension first) to `shared`. Its bytes count for
   /// `barrier`. `offsets` (i32, x first) are added to each pixel where the map's rows are pixels; else there are none.
   virtual void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates,
                        llvm::ArrayRef<Value> offsets, Value barrier) = 0;
 
-  /// Starts the copy of a box at `shared` to the one at `coordinates`; of it nothing is stored that lies outside of the
-  /// tensor. What threads wrote to shared memory must be published before (GpuTarget::publishShared).
+  /// Starts the copy of the box at `shared` to `coordinates` of the tensor. Elements that would lie outside of the
+  /// tensor are not stored. What threads wrote to shared memory must be published before (GpuTarget::publishShared).
   virtual void storeBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates) = 0;
   /// Ends a group of the stores that this thread has started.
   virtual void commitStores(Builder &b) = 0;
-  /// Waits until shared memory was read for all but the last `pending` groups of this thread.
+  /// Waits until all but the last `pending` groups of this thread have read their shared memory.
   virtual void awaitStores(Builder &b, unsigned pending) = 0;
   /// A barrier of the warp, which orders shared memory.
   virtual void meetWarp(Builder &b) = 0;
 
-  /// A barrier at `address`, for `arrivals` of each phase; by one thread, before publishBarriers and a block's barrier.
+  /// Makes a barrier at `address` whose phases take `arrivals` arrivals each. Executed by one thread, which then calls
+  /// publishBarriers, before a barrier of the block.
   virtual void makeBarrier(Builder &b, Value address, unsigned arrivals) = 0;
   virtual void publishBarriers(Builder &b) = 0;
   /// Arrives, and makes the phase expect `bytes` more.
@@ -50,7 +52,8 @@ public:
 
   /// A barrier of `threads` threads; `number` (i32) is from 1 to 15.
   virtual void roleBarrier(Builder &b, Value number, unsigned threads) = 0;
-  /// Gives each thread of the calling warps this many registers; `more` than they have, or fewer.
+  /// Gives each thread of the calling warps `registers` registers; `more` says whether that is more or fewer than they
+  /// have.
   virtual void setRegisters(Builder &b, unsigned registers, bool more) = 0;
 };
 

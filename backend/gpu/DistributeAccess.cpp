@@ -24,7 +24,7 @@ static llvm::APInt fillBits(Type element, Attribute fill) {
   return llvm::APInt(element.getIntOrFloatBitWidth(), 0);
 }
 
-/// The value of a dead element.
+/// The value of an element that is not live.
 Value KernelDistributor::fillValue(Type element, Attribute fill) {
   llvm::APInt bits = fillBits(element, fill);
   if (auto type = dyn_cast<FloatType>(element))
@@ -50,7 +50,8 @@ Value KernelDistributor::fillAddress(Type element, Attribute fill) {
   return LLVM::AddressOfOp::create(b_, global);
 }
 
-/// Whether this thread is the one that stores, of those that hold the same elements; null if no two threads do.
+/// Whether this thread stores: of the threads that hold the same elements, one does. Null if no two threads hold the
+/// same.
 Value KernelDistributor::isOwner(const Layout &layout) {
   auto repeated = [&](Value source, ArrayRef<uint32_t> bases) -> Value {
     uint32_t mask = 0;
@@ -68,7 +69,7 @@ Value KernelDistributor::isOwner(const Layout &layout) {
 
 //===- Checks -----------------------------------------------------------------------------------------------------===//
 
-/// A thread looks at all of its indices first; if one is bad, it does one compare-and-swap on the error word.
+/// A thread compares all of its indices first, and writes the error word at most once.
 void KernelDistributor::lowerCheck(CheckOp op) {
   auto tile = cast<RankedTensorType>(op.getType());
   auto element = cast<IntegerType>(tile.getElementType());
@@ -109,7 +110,8 @@ void KernelDistributor::lowerCheck(CheckOp op) {
     OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToStart(report.thenBlock());
     Value word = emitter.constant(errorWordOf(Fault::IndexOutOfRange, op.getSite()));
-    // No exchange: the word may be host memory, where those are not allowed, and any of several faults will do.
+    // A plain atomic store, not a compare-and-swap: the word may be in host memory, where that is not allowed, and it
+    // does not matter which of several faults is reported (docs/decisions.md, "A fault is stored, not exchanged").
     LLVM::StoreOp::create(b_, word, errorWord_, /*alignment=*/8, /*isVolatile=*/false, /*isNonTemporal=*/false,
                           /*isInvariantGroup=*/false, LLVM::AtomicOrdering::monotonic);
   }
@@ -118,7 +120,8 @@ void KernelDistributor::lowerCheck(CheckOp op) {
 
 //===- Copies to shared memory ------------------------------------------------------------------------------------===//
 
-/// Chunks of 4 to 16 bytes, each all live or all dead: tilegen/place makes copies of no other loads (copiesWell).
+/// Every chunk has 4 to 16 bytes and is live or dead as a whole: tilegen/place makes copies only of such loads
+/// (copiesWell).
 void KernelDistributor::lowerCopy(SharedCopyOp op) {
   Access access = Access::of(op);
   Layout layout = toLayout(op.getLayout());

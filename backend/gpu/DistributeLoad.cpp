@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::tile;
 
-/// A load whose chunks are done one after the other.
+/// A load whose chunks are emitted on demand, in batches.
 struct KernelDistributor::PendingLoad {
   LoadOp op;
   SmallVector<LaneExchange> exchanges;
@@ -20,9 +20,9 @@ struct KernelDistributor::PendingLoad {
   Type type(int64_t count) { return count == 1 ? stored() : VectorType::get(count, stored()); }
 };
 
-/// `count` elements from register `r` on. A dead access reads the fill value in constant memory instead. Where a branch
-/// around one load becomes a predicate, single elements are branched around: predicated loads share one address, while
-/// selected addresses of many elements would not fit in registers.
+/// `count` elements from register `r` on. A dead access reads the fill value in constant memory instead. On targets
+/// where a branch around one load becomes a predicate, single elements are branched around instead: predicated loads
+/// share one address, while a selected address for each of many elements would not fit in registers.
 Value KernelDistributor::loadAt(PendingLoad &load, unsigned r, int64_t count) {
   auto [offset, live] = load.context.place(r);
   auto loadFrom = [&](Value pointer) {
@@ -39,7 +39,7 @@ Value KernelDistributor::loadAt(PendingLoad &load, unsigned r, int64_t count) {
       .front();
 }
 
-/// Does chunks `first` to `last` of the load.
+/// Emits the chunks from `first` up to, but without, `last`.
 void KernelDistributor::loadChunks(PendingLoad &load, size_t first, size_t last) {
   AccessContext &context = load.context;
   int64_t width = context.chunks.vector;
@@ -81,7 +81,7 @@ void KernelDistributor::loadChunks(PendingLoad &load, size_t first, size_t last)
   }
 }
 
-/// Does the batch of chunks in which register `r` is.
+/// Emits the batch of chunks that register `r` is in.
 void KernelDistributor::loadBatch(PendingLoad &load, unsigned r) {
   // Chunks in flight together. More would not fit in registers beside the accumulators; while lanes exchange elements,
   // both the old and the new ones take registers.
@@ -107,7 +107,7 @@ void KernelDistributor::lowerLoad(LoadOp op) {
   if (load->context.mayCut()) {
     load->whole = load->context.isWhole();
     for (Value index : access.indices)
-      registersOf(index); // before the branches
+      registersOf(index); // index tiles are computed before the branches, so that both can use them
   }
   map(op.getResult(), Registers(layout.registers()));
   if (!hasEpilogue_ || op->getParentOp() != kernel_)

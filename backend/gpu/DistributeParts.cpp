@@ -6,8 +6,8 @@
 //   all threads            barrier ; fence beside barrier ; the answer from shared memory
 //   the last program       read
 //
-// A part lies in memory as it does in registers: first the first 16 bytes of every thread, then the next 16 of every
-// thread. So each access of a warp is one stretch of memory.
+// In memory a part has first the first 16 bytes of every thread's registers, then the next 16 of every thread. So each
+// access of a warp is coalesced.
 #include "backend/gpu/KernelDistributor.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -18,7 +18,7 @@ using namespace tilewright::tile;
 
 constexpr int64_t bytesOfAccess = 16;
 
-/// How many registers one access moves, of a part of which each thread has so many in memory.
+/// How many registers one access moves, if each thread stores `registers` of the part.
 static unsigned accessWidth(Type tile, size_t registers) {
   int64_t bytes = elementBytes(cast<RankedTensorType>(tile).getElementType());
   unsigned width = std::max<int64_t>(bytesOfAccess / bytes, 1);
@@ -49,7 +49,7 @@ Value KernelDistributor::partAddress(Value workspace, Value tile, Value part, Ty
                              ArrayRef<LLVM::GEPArg>{first});
 }
 
-/// Access number `i` of this thread: every thread has one before the next ones come.
+/// The address of this thread's access number `i`, `first` being that of number 0.
 static Value accessAt(ImplicitLocOpBuilder &b, Value first, unsigned i, Type held, unsigned width) {
   int64_t elements = (int64_t(1) << (layoutOf(held).lane.size() + layoutOf(held).warp.size())) * width * i;
   return LLVM::GEPOp::create(b, first.getType(), cast<RankedTensorType>(held).getElementType(), first,
@@ -85,7 +85,8 @@ void KernelDistributor::lowerPartRead(PartReadOp op) {
   map(op.getResult(), registers);
 }
 
-/// By one thread: is this program the last (i32)? The counter is 0 again after the last.
+/// Executed by one thread: counts this program's arrival. Returns, as i32, whether it is the last, which sets the
+/// counter back to 0.
 Value KernelDistributor::countArrival(PartArriveOp op) {
   Value counters = scalar(op.getArrivals()),
         tile = arith::IndexCastOp::create(b_, b_.getI64Type(), scalar(op.getTile()));
@@ -104,7 +105,7 @@ void KernelDistributor::lowerPartArrive(PartArriveOp op) {
                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(*op.getScratch())});
   if (!faults_.dropReleases)
     target_.fenceBesideBarrier(b_);
-  barrier(); // nobody writes anymore, nor reads the answer of the program before
+  barrier(); // all threads have written their parts, and have read the answer of the program before
   Value isFirst = arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, threadOfRole(), i32(0));
   auto branch = scf::IfOp::create(b_, isFirst, /*withElse=*/false);
   {

@@ -56,8 +56,8 @@ Value KernelDistributor::shuffle(Value value, unsigned mask) {
 
 //===- Over warps -------------------------------------------------------------------------------------------------===//
 
-/// The bit in the number of a partial result that `basis`, one of the warps', stands for; 0 if it is none of the
-/// reduced dimension's.
+/// The bit that `basis`, a basis of the warps, stands for in the number of a partial result; 0 if `basis` is not of the
+/// reduced dimension.
 static uint32_t partialOf(const Layout &layout, uint32_t mask, uint32_t basis) {
   uint32_t position = 0;
   for (uint32_t other : layout.warp)
@@ -83,13 +83,13 @@ public:
       partials_ *= basis & mask ? 2 : 1;
   }
 
-  /// Makes each warp's partial results the results of all.
+  /// Combines the partial results of all warps. Every thread gets the result.
   void run(Registers &results) {
     if (partials_ == 1)
       return;
     base_ = LLVM::GEPOp::create(b_, d_.shared_.getType(), b_.getI8Type(), d_.shared_,
                                 ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(*op_.getScratch())});
-    Layout partial = from_; // the warps along the dimension say which partial result is whose
+    Layout partial = from_; // maps a warp to the place of its partial result
     for (uint32_t &basis : partial.warp)
       basis = partialOf(from_, mask_, basis) * elements_;
     partial.lane.assign(from_.lane.size(), 0);
@@ -97,7 +97,7 @@ public:
     Value first = d_.threadPart(to_, [](uint32_t basis) { return basis; });
     mine = arith::AddIOp::create(b_, mine, first);
     if (op_->getParentOfType<scf::ForOp>())
-      d_.barrier(); // others may still read the results of the step before
+      d_.barrier(); // other warps may still be reading the partial results of the step before
     // The lanes of a warp that hold the same result store the same bits in one place, which takes no predicate.
     for (unsigned r = 0; r < to_.registers(); ++r) {
       Value value = element_ == stored_ ? results[r] : arith::ExtUIOp::create(b_, stored_, results[r]).getResult();

@@ -18,7 +18,7 @@ public:
   void run() {
     Value owner = d_.isOwner(context_.layout);
     if (owner || (context_.mayCut() && !d_.hasEpilogue_))
-      d_.registersOf(value_); // before the branches
+      d_.registersOf(value_); // computed before the branches, so that all of them can use it
     when(owner, [&] {
       if (context_.mayCut())
         eitherWay(
@@ -30,7 +30,7 @@ public:
   }
 
 private:
-  /// What `build` builds, only where `condition` holds; null: always.
+  /// Emits what `build` builds under `condition`; null: unconditionally.
   void when(Value condition, llvm::function_ref<void()> build) {
     if (!condition)
       return build();
@@ -77,8 +77,9 @@ private:
         storeAt(context_.registerAt(start, i), element, 1);
   }
 
-  /// One of two versions. Behind a contraction each computes what it stores by itself, chunk by chunk: all of it at
-  /// once would not fit beside the accumulators.
+  /// Emits one of the two versions. In the epilogue of a contraction each version computes its values itself, chunk by
+  /// chunk, because all of them would not fit in registers beside the accumulators. So what one has computed is
+  /// forgotten for the other.
   Registers apart(void (StoreLowering::*version)()) {
     auto known = d_.registers_;
     (this->*version)();

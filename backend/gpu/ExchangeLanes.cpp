@@ -22,7 +22,7 @@ using namespace tilewright::tile;
 
 constexpr unsigned quadBits = 2; // of the lane's number: every target exchanges cheaply between four lanes
 
-/// A dimension along which the access may be `elements` wide; none if there is no such.
+/// A dimension along which the access may be `elements` wide; nullopt if there is none.
 static std::optional<unsigned> wideDimension(const Access &access, int64_t elements) {
   for (unsigned d = access.tile.getRank(); d-- > 0;)
     if (vectorWidth(access, d, elements, allSymbols) == elements)
@@ -67,7 +67,7 @@ void KernelDistributor::exchangeLanes(ArrayRef<LaneExchange> exchanges, ArrayRef
     return;
   Type element = elements.front().getType();
   auto position = [&](const LaneExchange &exchange) { return llvm::find(chunkBits, exchange.reg) - chunkBits.begin(); };
-  // Neighbours that are not separated by the exchange are moved in one word.
+  // Neighbours that the exchange does not separate are shuffled as one word.
   size_t together = std::min<size_t>(32 / element.getIntOrFloatBitWidth(), size_t(1) << position(exchanges.front()));
   auto type = VectorType::get(together, element);
   SmallVector<Value> words;

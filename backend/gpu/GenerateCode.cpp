@@ -43,7 +43,8 @@ void tilewright::addLlvmConversions(OpPassManager &passes) {
 }
 
 namespace {
-/// Threads for a context that has none otherwise, which makes it cheaper, while this lives.
+/// Lets the context use `count` threads during this object's lifetime. Otherwise its multithreading is disabled, which
+/// makes the context cheaper.
 class ContextThreads {
 public:
   ContextThreads(MLIRContext &context, unsigned count) : context(context), pool(llvm::hardware_concurrency(count)) {
@@ -138,7 +139,8 @@ struct Unit {
 };
 } // namespace
 
-/// Warps, and groups of them, meet in assembly such as wgmma, so LLVM must not copy it into the arms of a branch.
+/// Inline assembly such as wgmma synchronizes the threads of one or several warps, so LLVM must not copy it into the
+/// arms of a branch: it is marked as convergent.
 static void markConvergent(llvm::Module &module) {
   for (llvm::Function &function : module)
     for (llvm::Instruction &instruction : llvm::instructions(function))

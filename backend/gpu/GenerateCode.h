@@ -20,31 +20,32 @@ namespace tilewright {
 struct Machine {
   std::string triple, cpu, features;
   llvm::CodeGenFileType output = llvm::CodeGenFileType::AssemblyFile;
-  /// Intrinsics that this backend cannot select, by their names up to the type ("llvm.exp"): meeting one would abort
-  /// the process.
+  /// Names, without the type's suffix ("llvm.exp"), of intrinsics that LLVM's backend cannot select. A call of one is
+  /// refused with a Status, because LLVM would abort the process.
   std::set<std::string> unselectable;
   std::string *llvmText = nullptr; // receives the LLVM IR that the code is generated from, if set
   /// Facts about the whole module that the backend reads, by the names that it gives them.
   std::map<std::string, uint32_t> moduleFlags = {};
 };
 
-/// Loads what lowering creates operations of.
+/// Loads the dialects whose operations lowering creates.
 void loadDialects(mlir::MLIRContext &context);
 
-/// The conversions of everything that is left of other dialects once functions are lowered.
+/// Adds the passes that convert all remaining dialects to LLVM's, for modules whose math functions are lowered.
 void addLlvmConversions(mlir::OpPassManager &passes);
 
-/// Everything in the distributed `module` to the LLVM dialect: divisions and functions, then the conversions. Reports
-/// failures as diagnostics.
+/// Converts the distributed `module` to the LLVM dialect: first divisions and math functions, then everything else.
+/// Reports failures as diagnostics.
 mlir::LogicalResult convertToLlvm(mlir::ModuleOp module, GpuTarget &target, unsigned jobs = 1);
 
-/// What launching each placed kernel takes.
+/// The facts of each placed kernel that its launch needs, by the kernel's name.
 std::map<std::string, KernelFacts> placedFacts(mlir::ModuleOp placed);
 
 /// Optimizes and compiles a module of the LLVM dialect; returns assembly text or an object file.
 Expected<std::string> generateCode(mlir::ModuleOp module, const Machine &machine);
 
-/// The same for each function by itself, `jobs` at a time: one result a function, in their order, whatever `jobs` is.
+/// The same for each function as a module of its own, `jobs` at a time: one result for each function, in their order.
+/// The results do not depend on `jobs`.
 Expected<std::vector<std::string>> generateFunctions(mlir::ModuleOp module, const Machine &machine, unsigned jobs);
 
 } // namespace tilewright

@@ -27,11 +27,11 @@ public:
   virtual unsigned lanes() const = 0;
   /// The thread's number in its block, and the block's in its grid: i32.
   virtual Value threadId(Builder &b) = 0;
-  /// The same, read again at this point: what depends on it is computed behind it, and no register keeps that before.
-  /// The value of threadId on targets that have registers enough.
+  /// The same, but read again at this point, so that LLVM cannot compute earlier what depends on it and hold that in
+  /// registers. Targets that have enough registers return threadId.
   virtual Value threadIdAnew(Builder &b) { return threadId(b); }
   virtual Value blockId(Builder &b, unsigned dim) = 0;
-  /// The i32 that the lane with number (own xor mask) passes. Must be executed by all threads of the warp.
+  /// The i32 `word` of the lane whose number is this one's xor `mask`. Must be executed by all threads of the warp.
   virtual Value shuffle(Builder &b, Value word, unsigned mask) = 0;
   virtual void barrier(Builder &b) = 0;
   /// For kernels that start before the ones before them end (TargetDesc::dependentLaunches): waits until those have
@@ -42,13 +42,15 @@ public:
   /// Orders global memory for all threads of the device: what this thread has written, and its block before a barrier,
   /// comes before what it writes or reads from now on.
   virtual void fence(Builder &b) = 0;
-  /// What each thread of a block needs before a barrier behind which one of them calls `fence`, and after a barrier
-  /// behind such a call: nothing where barriers pass on what that one has ordered.
+  /// One thread calls `fence` for its block, between two barriers. On some targets that thread's fence orders the whole
+  /// block's accesses, because barriers pass the order on; there this does nothing. On others each thread calls a fence
+  /// of its own, by this, before the first barrier and after the second.
   virtual void fenceBesideBarrier(Builder &) {}
-  /// Adds 1 to the i32 in global memory, or makes it 0 where it was `most`; returns what it was. Orders nothing else.
+  /// Atomically adds 1 to the i32 at `address` in global memory, or sets it to 0 if it was `most`. Returns the old
+  /// value. Orders no other access.
   virtual Value countUpTo(Builder &b, Value address, unsigned most) = 0;
 
-  /// Does a branch around a single load become a predicate, so that later loads need not wait for it?
+  /// Whether a branch around a single load becomes a predicate of the load, so that later loads need not wait for it.
   virtual bool predicatesLoads() const = 0;
 
   /// Copies `bytes` (4, 8 or 16) from global to shared memory. Only the first `live` bytes (i32; null means all) are
@@ -57,13 +59,13 @@ public:
   virtual void commitCopies(Builder &b) = 0;
   virtual void waitCopies(Builder &b, unsigned pending) = 0;
 
-  /// Does the target have readMatrices?
+  /// Whether the target has readMatrices.
   virtual bool readsMatrices() const = 0;
   /// Reads four 8x8 matrices of 16-bit elements from shared memory. Lane l passes the address of row l % 8 of matrix l
   /// / 8. It receives four words; word i is the elements in row l / 4 and columns l % 4 * 2 and l % 4 * 2 + 1 of matrix
   /// i, or of its transpose.
   virtual llvm::SmallVector<Value> readMatrices(Builder &b, Value address, bool transposed) = 0;
-  /// Which operands of bytes have no sign.
+  /// Which operands, if they are bytes, are unsigned.
   struct Unsigned {
     bool lhs = false, rhs = false;
   };
@@ -72,8 +74,8 @@ public:
   virtual llvm::SmallVector<Value> multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs,
                                             llvm::ArrayRef<Value> acc, Unsigned isUnsigned) = 0;
 
-  /// A matrix in shared memory that an instruction reads by itself: in rows of 128 bytes whose 16-byte chunks are
-  /// xor-ed with the row's number (tile::SharedLayout).
+  /// A matrix in shared memory that an instruction reads by itself (wgmma): in rows of 128 bytes with the 128-byte
+  /// swizzle, which xors the number of a 16-byte chunk with the row's (tile::SharedLayout).
   struct SharedMatrix {
     Value base;      // of the slot: !llvm.ptr<3>, at a multiple of 1024
     Value warps;     // bytes from there to this warp's part: i32
@@ -83,38 +85,38 @@ public:
   };
   /// To be called before the first multiplyShared after anything else has used the accumulators.
   virtual void startProducts(Builder &) { llvm_unreachable("no instruction of this target reads shared memory"); }
-  /// One instruction of 64 x n x 16 (64 x n x 32 for bytes), issued by four warps together. They continue while it
-  /// works. `acc` are a thread's n / 2 sums, which start from zero where they are constants of zero.
+  /// One instruction of 64 x n x 16 (64 x n x 32 for bytes), issued by four warps together. It is asynchronous: the
+  /// warps continue before it has ended. `acc` are a thread's n / 2 sums. If they are constants of zero, the
+  /// instruction overwrites the sums instead of adding to them.
   virtual llvm::SmallVector<Value> multiplyShared(Builder &, mlir::Type /*element*/, const SharedMatrix & /*lhs*/,
                                                   const SharedMatrix & /*rhs*/, llvm::ArrayRef<Value> /*acc*/,
                                                   Unsigned) {
     llvm_unreachable("no instruction of this target reads shared memory");
   }
-  /// The same with a left side in registers: `lhs` is a thread's 8 elements of 64 x 16 halves, or 4 of 64 x 8 singles,
-  /// which must stay as they are until waitProducts. Of singles, the right side's included, what tf32 has no bits for
-  /// is left out.
+  /// The same with a left side in registers: `lhs` is a thread's 8 elements of 64 x 16 halves, or 4 of 64 x 8 singles.
+  /// These registers must not change until waitProducts. Singles of both sides are truncated to tf32.
   virtual llvm::SmallVector<Value> multiplyHeld(Builder &, Value /*lhs*/, const SharedMatrix & /*rhs*/,
                                                 llvm::ArrayRef<Value> /*acc*/) {
     llvm_unreachable("no instruction of this target reads shared memory");
   }
-  /// Ends a group of instructions.
+  /// Ends a group of asynchronous instructions, which waitProducts counts.
   virtual void commitProducts(Builder &) { llvm_unreachable("no instruction of this target reads shared memory"); }
-  /// Waits until at most `pending` groups are at work; `acc` are then the sums.
+  /// Waits until at most `pending` groups have not ended. Returns the values of `acc` after that.
   virtual llvm::SmallVector<Value> waitProducts(Builder &, unsigned /*pending*/, llvm::ArrayRef<Value> /*acc*/) {
     llvm_unreachable("no instruction of this target reads shared memory");
   }
   /// To be called before a barrier: makes what this thread wrote to shared memory visible to such instructions.
   virtual void publishShared(Builder &) {}
 
-  /// What starts bulk copies, or null.
+  /// Null if the target has no copy engine.
   virtual CopyEngine *copyEngine() { return nullptr; }
 
   /// The functions that the target has instructions for; lowerMath replaces them by those.
   virtual NativeMath nativeMath() const = 0;
   virtual void lowerMath(mlir::Operation *root) = 0;
 
-  /// The same i32 or i64, hidden from the optimizer, so that it computes what depends on it again instead of keeping it
-  /// in registers. `value` itself on targets that have registers enough.
+  /// A copy of the i32 or i64 `value` that the optimizer cannot see through, so that it computes what depends on it
+  /// again instead of keeping it in registers. Targets that have enough registers return `value`.
   virtual Value opaque(Builder &, Value value) { return value; }
 
   /// The address of the block's shared memory, of which it uses `bytes`.

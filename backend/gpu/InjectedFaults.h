@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults that can be built into distributed kernels, for tests of the tests.
+// Faults that can be injected into distributed kernels, to test that the tests notice them.
 #pragma once
 
 namespace tilewright {
 
-/// Faults that a careful test suite must notice when they are built in on purpose.
+/// Each switch leaves out or breaks one thing that correct code needs.
 struct InjectedFaults {
   bool dropMasks = false;      // stores ignore their bounds
   bool dropBarriers = false;   // no barrier is emitted
-  bool dropAwaits = false;     // nobody waits for the kernels before
+  bool dropAwaits = false;     // no thread waits for the kernels before this one
   bool dropRingWaits = false;  // slots are read before they are full
-  bool dropStoreWaits = false; // rooms of stores are used again before these have read them
-  bool dropReleases = false;   // a program of a shared tile arrives before its part has
-  bool dropAcquires = false;   // the last program may read what memory held before the others arrived
-  bool dropArrivals = false;   // nobody counts the programs that share a tile, so that none is the last
-  bool allAreLast = false;     // each program of a shared tile goes on as if it were the last
-  bool releaseEarly = false;   // nobody waits for products, so slots are released while these read them
-  /// What threads write to shared memory is not made visible to the instructions' own reads.
+  bool dropStoreWaits = false; // rooms of bulk stores are overwritten before the stores have read them
+  bool dropReleases = false;   // no fence between writing a part and counting the arrival
+  bool dropAcquires = false;   // no fence between counting the arrival and reading parts
+  bool dropArrivals = false;   // arrivals are not counted, so that no program is the last
+  bool allAreLast = false;     // each program of a shared tile acts as the last one
+  bool releaseEarly = false;   // products are not awaited: slots are released while they read
+  /// No proxy fence: instructions that read shared memory by themselves (wgmma, bulk stores) may miss writes of
+  /// threads.
   bool dropProxyFences = false;
 };
 

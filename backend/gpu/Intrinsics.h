@@ -7,7 +7,7 @@
 
 namespace tilewright {
 
-/// Calls `name`; a null `result` means that it has none.
+/// Calls the intrinsic `name`. A null `result` type: it returns nothing, and neither does this (null).
 inline mlir::Value callIntrinsic(mlir::ImplicitLocOpBuilder &b, llvm::StringRef name, mlir::Type result,
                                  mlir::ValueRange arguments) {
   auto call = result ? mlir::LLVM::CallIntrinsicOp::create(b, result, b.getStringAttr(name), arguments)

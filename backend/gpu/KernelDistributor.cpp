@@ -17,8 +17,9 @@ KernelDistributor::KernelDistributor(KernelOp kernel, ModuleOp output, GpuTarget
 
 void KernelDistributor::map(Value tile, Registers registers) { registers_[tile] = std::move(registers); }
 
-/// Elementwise results are computed on demand, one register at a time, so that a chain of operations is stored before
-/// the next register's chain begins. Behind a large accumulator, all registers of all operations at once would not fit.
+/// Elementwise results are computed on demand, one register at a time, so that the result of a chain of operations is
+/// stored before the next register's chain begins. Beside a large accumulator, the results of all operations for all
+/// registers would be spilled.
 Value KernelDistributor::registerOf(Value tile, unsigned r) {
   if (Value known = registers_.find(tile)->second[r])
     return known;
@@ -51,7 +52,8 @@ Registers KernelDistributor::registersOf(Value tile) {
   return registers;
 }
 
-/// Computes every tile that is not computed yet. Called before control flow, so that the values exist on every path.
+/// Computes every tile that is not computed yet. Called before control flow, so that the values dominate every path
+/// behind it.
 void KernelDistributor::computeWaiting() {
   for (Value tile : std::exchange(waiting_, {}))
     registersOf(tile);
@@ -64,7 +66,8 @@ Value KernelDistributor::linear(Value source, ArrayRef<uint32_t> contributions) 
     uint32_t unit = contributions[first];
     if (!unit)
       continue;
-    // Bits that contribute 1, 2, 4, ... times the same unit are one multiplication, as long as nothing is carried.
+    // Neighbouring bits that contribute 1, 2, 4, ... times the same unit are one multiplication, if their contributions
+    // have no bit in common, so that the xor is a sum.
     uint32_t covered = unit;
     while (last < contributions.size() && contributions[last] == unit << (last - first) &&
            !(covered & contributions[last]))
@@ -89,7 +92,7 @@ Value KernelDistributor::threadPart(const Layout &layout, llvm::function_ref<uin
   return arith::XOrIOp::create(b_, linear(lane_, lanes), linear(warp_, warps));
 }
 
-/// The lane, and the warp in its role.
+/// Sets the lane, and the warp's number within its role.
 void KernelDistributor::numberThread(Value thread) {
   lane_ = arith::AndIOp::create(b_, thread, i32(target_.lanes() - 1));
   warp_ = arith::ShRUIOp::create(b_, thread, i32(llvm::Log2_32(target_.lanes())));
@@ -97,9 +100,9 @@ void KernelDistributor::numberThread(Value thread) {
     warp_ = arith::SubIOp::create(b_, warp_, i32(role_->firstWarp));
 }
 
-/// Behind a role's loop over steps, which is one in the loop over programs, begins the epilogue. What it computes from
-/// the thread's number would be the same for every program, so LLVM would compute it before the loops and keep it in
-/// registers that the loop over steps needs: the number is read anew.
+/// Called where a role's loop over steps has ended and the epilogue begins, inside of the loop over programs. What the
+/// epilogue computes from the thread's number is loop-invariant, so LLVM would hoist it out of the loop over programs
+/// and keep it in registers that the loop over steps needs. Reading the number anew prevents that.
 void KernelDistributor::leaveMainLoop(scf::ForOp loop) {
   if (role_ && role_->sparesRegisters && loop->getParentOfType<scf::ForOp>())
     numberThread(target_.threadIdAnew(b_));
@@ -115,7 +118,7 @@ void KernelDistributor::barrier() {
 }
 
 void KernelDistributor::lowerBarrier(BarrierOp op) {
-  constexpr int64_t most = BarrierOp::mostGroups; // and as many roles without groups have the numbers below
+  constexpr int64_t most = BarrierOp::mostGroups; // roles' own barriers have the numbers below it (barrier)
   if (multipliesShared_ && !faults_.dropProxyFences)
     target_.publishShared(b_);
   if (!op.getWarps())
@@ -189,7 +192,8 @@ void KernelDistributor::lowerCoordinate(CoordinateOp op) {
 
 //===- Control ----------------------------------------------------------------------------------------------------===//
 
-/// How many narrow elements a loop carries in one vector: as single values, each would take a register of 32 bits.
+/// How many elements of less than 32 bits are packed into one loop-carried vector: as single values, each would take a
+/// register of 32 bits.
 static int64_t packed(Type type, unsigned registers) {
   unsigned bits = type.getIntOrFloatBitWidth();
   if (bits >= 32 || bits < 8)
@@ -219,8 +223,8 @@ static Registers unpack(ImplicitLocOpBuilder &b, ValueRange words, Type element,
   return registers;
 }
 
-/// Loads for the next step must stay in this step, but the optimizer would move them to their use in the next one. It
-/// moves no load over what may write memory, as far as it knows; this assembly is empty.
+/// Loads for the next step must stay in this step, but the optimizer would sink them to their use in the next one. This
+/// empty assembly, which claims to write memory, keeps it from doing so.
 static void keepLoads(ImplicitLocOpBuilder &b, ValueRange yielded) {
   if (llvm::any_of(yielded, [](Value value) { return value.getDefiningOp<LoadOp>() != nullptr; }))
     LLVM::InlineAsmOp::create(b, TypeRange(), ValueRange(), "", "~{memory}", /*has_side_effects=*/true,
@@ -228,7 +232,8 @@ static void keepLoads(ImplicitLocOpBuilder &b, ValueRange yielded) {
                               ArrayAttr());
 }
 
-/// Loops of roles that spare registers count in 32 bits: no memory has room for as many tiles, or steps of a block.
+/// Loops of roles that spare registers count in 32 bits, which is enough: no memory can hold 2^32 tiles, or steps of
+/// one block.
 Value KernelDistributor::narrowed(Value value) {
   return role_ && role_->sparesRegisters && value.getType().isIndex() ? word(value) : scalar(value);
 }
@@ -290,21 +295,22 @@ LogicalResult KernelDistributor::lowerFor(scf::ForOp op) {
   unflatten(op.getResults(), loop.getResults());
   notePositions(counters, op.getResults(), loop.getResults());
   lane_ = lane, warp_ = warp;
-  if (llvm::none_of(op->getUsers(), llvm::IsaPred<DotWaitOp>)) // else behind the wait
+  if (llvm::none_of(op->getUsers(), llvm::IsaPred<DotWaitOp>)) // else lowerDotWait calls it
     leaveMainLoop(op);
   return success();
 }
 
-/// The conditional copies of a pipeline, and what follows shared sums: they have no results and no else.
+/// Such branches guard the copies of a pipeline and what the last program of a shared tile does. They have no results
+/// and no else.
 LogicalResult KernelDistributor::lowerIf(scf::IfOp op) {
   computeWaiting();
   auto branch = scf::IfOp::create(b_, scalar(op.getCondition()), /*withElse=*/false);
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(branch.thenBlock());
-  Value lane = lane_, warp = warp_; // a loop in there may number the thread anew
+  Value lane = lane_, warp = warp_; // leaveMainLoop may set them in the branch
   LogicalResult result = lowerBlock(*op.thenBlock());
   lane_ = lane, warp_ = warp;
-  waiting_.clear(); // what was not computed in there, nobody uses
+  waiting_.clear(); // what the branch has not computed by now has no use
   return result;
 }
 
@@ -331,7 +337,7 @@ LogicalResult KernelDistributor::lowerBlock(Block &block) {
   return success();
 }
 
-/// A block that has no terminator.
+/// Lowers the operations of a block without a terminator.
 LogicalResult KernelDistributor::lowerOperations(Block &block) {
   for (Operation &op : block) {
     b_.setLoc(op.getLoc());
@@ -378,7 +384,8 @@ LogicalResult KernelDistributor::lower(Operation *op) {
       .Case([&](PartWriteOp op) { return lowerPartWrite(op), success(); })
       .Case([&](PartReadOp op) { return lowerPartRead(op), success(); })
       .Case([&](PartArriveOp op) { return lowerPartArrive(op), success(); })
-      .Case([&](AwaitKernelsOp) { return computeWaiting(), awaitKernels(), success(); }) // what is loaded before it
+      // computeWaiting: loads that stand before the wait are emitted before it.
+      .Case([&](AwaitKernelsOp) { return computeWaiting(), awaitKernels(), success(); })
       .Case([&](OrderedProgramOp op) { return lowerOrderedProgram(op), success(); })
       .Case([&](RolesOp op) { return lowerRoles(op); })
       .Case([&](ProgramIdOp op) {
@@ -398,7 +405,8 @@ LogicalResult KernelDistributor::lower(Operation *op) {
 
 //===- Kernels ----------------------------------------------------------------------------------------------------===//
 
-/// Is what `body` does besides a contraction the computing of one result?
+/// Notes whether `body` has a contraction and a single store. What is between them is the epilogue, which is then
+/// computed chunk by chunk (lowerLoad, StoreLowering).
 void KernelDistributor::noteEpilogue(Region &body) {
   unsigned stores = 0, dots = 0;
   body.walk([&](Operation *op) { stores += isa<StoreOp, BulkStoreOp>(op); });
@@ -426,8 +434,8 @@ LogicalResult KernelDistributor::run() {
     if (isa<BufferType>(argument.getType())) {
       scalars_.map(argument, entry->getArgument(i));
       function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b_.getI64IntegerAttr(16));
-      // Only what nobody writes while kernels run may be read early, or through a cache that sees no writes
-      // (ld.global.nc): a temporary may still be written by the kernel before.
+      // Only buffers that no kernel writes may be read before awaitKernels, or through the non-coherent cache
+      // (ld.global.nc): the kernel before may still be writing a temporary.
       if (isConstant(argument)) {
         function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b_.getUnitAttr());
         function.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(), b_.getUnitAttr());
@@ -454,7 +462,7 @@ LogicalResult KernelDistributor::run() {
     multipliesShared_ |= fragments && fragments->readsShared();
   });
   noteEpilogue(kernel_.getBody());
-  // Each role waits by itself, behind the making of barriers.
+  // Roles wait in lowerRole, after the rings' barriers are made.
   if (kernel_.getBody().getOps<RolesOp>().empty() && kernel_.getBody().getOps<AwaitKernelsOp>().empty())
     awaitKernels();
   LogicalResult result = lowerBlock(kernel_.getBody().front());

@@ -32,7 +32,8 @@ private:
   /// An operand of an instruction that reads shared memory.
   struct MatrixOperand;
   /// How an access is cut: `vector` neighbours along `dim` at a time, which are the registers that differ in `bits`. If
-  /// `aligned` has symbols, that holds only for multiples of `vector` as their values, which is checked when running.
+  /// `aligned` is not empty, such chunks are aligned only if the values of its symbols are multiples of `vector`, which
+  /// the kernel checks when it runs.
   struct Chunks {
     unsigned dim = 0;
     int64_t vector = 1;
@@ -91,10 +92,11 @@ private:
   llvm::SmallVector<Value> symbols(mlir::IntegerType type);
 
   // ExchangeLanes.cpp
-  /// The exchanges within groups of four lanes that let one access move 16 bytes, already done to `layout`; none where
-  /// accesses would not become wider.
+  /// The exchanges within groups of four lanes that let one access move 16 bytes; empty if accesses would not become
+  /// wider. Changes `layout` to the layout after them.
   llvm::SmallVector<LaneExchange> widenByLanes(const tile::Access &access, tile::Layout &layout);
-  /// Does them to one chunk's registers, or undoes them. Must be executed by all threads of the warp.
+  /// Does these exchanges to one chunk's registers; a second call undoes them. Must be executed by all threads of the
+  /// warp.
   void exchangeLanes(llvm::ArrayRef<LaneExchange> exchanges, llvm::ArrayRef<unsigned> chunkBits,
                      llvm::MutableArrayRef<Value> elements);
 
@@ -133,11 +135,11 @@ private:
 
   // DistributeRoles.cpp: roles, rings, bulk copies
   struct RingPosition {
-    Value slot, uses; // i32; how often the slot was used before
+    Value slot, uses; // i32: the slot's number, and how often it was used before
   };
-  /// A step that a loop counts up by one, where it is needed as a position in rings of `slots`.
+  /// A loop-carried value that counts steps by one and selects a slot in rings of `slots`.
   struct StepCounter {
-    unsigned argument; // of those that the loop carries
+    unsigned argument; // its number among the loop-carried values
     int64_t slots;
   };
   Value word(Value index);
@@ -146,7 +148,7 @@ private:
   RingPosition after(RingPosition position, int64_t slots);
   RingPosition before(RingPosition position, int64_t slots);
   llvm::SmallVector<StepCounter> stepCounters(mlir::scf::ForOp op);
-  /// `words`, of which the last are the counters' positions, belong to the steps among `counted`.
+  /// Records the ring positions of the steps among `counted`: the last values of `words`, two for each counter.
   void notePositions(llvm::ArrayRef<StepCounter> counters, mlir::ValueRange counted, mlir::ValueRange words);
   Value ringBarrier(Value ring, Value slot, bool isEmpty);
   void lowerRingAlloc(tile::RingAllocOp op);
@@ -173,7 +175,8 @@ private:
   Value countArrival(tile::PartArriveOp op);
 
   // Linear maps of this thread's number
-  /// xor over the bits i of lane and warp of contribution(basis i), as i32.
+  /// The part of a linear map that this thread's number gives, as i32: the xor of contribution(basis) over the layout's
+  /// lane and warp bases whose bit is set in the thread's number.
   Value threadPart(const tile::Layout &layout, llvm::function_ref<uint32_t(uint32_t)> contribution);
   Value linear(Value source, llvm::ArrayRef<uint32_t> contributions);
   Value i32(int64_t value) { return mlir::arith::ConstantOp::create(b_, b_.getI32IntegerAttr(value)); }
@@ -191,14 +194,14 @@ private:
   mlir::ImplicitLocOpBuilder b_;
   mlir::IRMapping scalars_;                    // index values, buffers
   llvm::DenseMap<Value, Registers> registers_; // tiles; null where not computed yet
-  llvm::SmallVector<Value> waiting_;           // tiles with registers to compute
+  llvm::SmallVector<Value> waiting_;           // tiles with registers that are not computed yet
   llvm::DenseMap<Value, std::shared_ptr<PendingLoad>> loads_;
-  llvm::DenseMap<std::pair<Value, int64_t>, RingPosition> positions_; // of steps that loops count, by slots
+  llvm::DenseMap<std::pair<Value, int64_t>, RingPosition> positions_; // of loop-carried steps, by number of slots
   struct Role {
     unsigned number, threads, firstWarp;
-    bool sparesRegisters; // its loops leave registers to others
+    bool sparesRegisters; // its loops keep few values in registers (sparesRegisters)
   };
-  std::optional<Role> role_; // of the warps whose program is emitted; none: all
+  std::optional<Role> role_; // of the warps whose program is emitted; nullopt: all warps
   bool hasEpilogue_ = false;
   bool multipliesShared_ = false;                 // some instruction reads shared memory by itself
   llvm::DenseMap<Value, SharedTile> sharedTiles_; // results of tile.shared_read

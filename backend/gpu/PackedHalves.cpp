@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on two halves in one instruction, and bytes as halves without an instruction that converts.
+// Arithmetic on two halves in one instruction, and conversions of bytes to halves by bit operations and a subtraction.
 //
 // A thread's neighbouring registers of a tile are the elements of one vector. Bytes become halves four at a time:
 //
 //   bytes b3 b2 b1 b0    shifted and masked as one word: q3 q2 q1 q0, each at most 255 (127 for bf16)
 //   64 q1 64 q0          two halves 1,024 + q: 0x6400 is 1,024 as f16, whose last bit is worth 1
-//   q1 q0                less 1,024
+//   q1 q0                after subtracting 1,024
 //
-// Conversions of integers run at a quarter of the rate of arithmetic or less.
+// This replaces conversion instructions, which run at a quarter of the rate of arithmetic or less.
 #include "backend/gpu/KernelDistributor.h"
 #include "backend/math/IntegerRange.h"
 
@@ -20,7 +20,8 @@ using namespace tilewright::tile;
 
 static bool isHalf(Type type) { return type.isF16() || type.isBF16(); }
 
-/// Computes element `r` of a sum, difference or product of halves together with its neighbour. False if it is none.
+/// Computes element `r` of `tile` together with its neighbour. False, and nothing done, if `tile` is not a sum,
+/// difference or product of halves.
 bool KernelDistributor::packArithmetic(Value tile, unsigned r) {
   Operation *op = tile.getDefiningOp();
   Type element = cast<RankedTensorType>(tile.getType()).getElementType();
@@ -41,14 +42,14 @@ bool KernelDistributor::packArithmetic(Value tile, unsigned r) {
 }
 
 namespace {
-/// (byte >> shift) & mask, as a half; without a shift null.
+/// (byte >> shift) & mask, as a half. `shift` is null if there is none.
 struct BitsOfByte {
   Value bytes, shift;
   uint8_t mask = 0xff;
 };
 } // namespace
 
-/// What a conversion to half reads, if it is some bits of a byte each.
+/// The bits that a conversion to half reads, if its operand is such bits of bytes.
 static std::optional<BitsOfByte> bitsOfByte(Operation *convert) {
   if (!isa<arith::SIToFPOp, arith::UIToFPOp>(convert))
     return std::nullopt;
@@ -66,7 +67,7 @@ static std::optional<BitsOfByte> bitsOfByte(Operation *convert) {
     }
   if (auto shift = value.getDefiningOp<arith::ShRUIOp>()) {
     std::optional<IntegerRange> by = integerRange(shift.getRhs(), true);
-    if (!by || by->high + llvm::bit_width(unsigned(result.mask)) > 8) // else it brings bits of the next byte
+    if (!by || by->high + llvm::bit_width(unsigned(result.mask)) > 8) // else the shift brings in bits of the next byte
       return std::nullopt;
     result.shift = shift.getRhs();
     value = shift.getLhs();
@@ -78,7 +79,8 @@ static std::optional<BitsOfByte> bitsOfByte(Operation *convert) {
   return isByte && isUnsigned ? std::optional(result) : std::nullopt;
 }
 
-/// Computes element `r` of bits of bytes as halves together with its neighbours. False if it is none.
+/// Computes element `r` of `tile` together with its neighbours, four at a time. False, and nothing done, if `tile` is
+/// not a conversion of bits of bytes to halves.
 bool KernelDistributor::packConversion(Value tile, unsigned r) {
   Type element = cast<RankedTensorType>(tile.getType()).getElementType();
   std::optional<BitsOfByte> bits = isHalf(element) ? bitsOfByte(tile.getDefiningOp()) : std::nullopt;

@@ -3,6 +3,7 @@
 //
 // What code generation for a GPU does between placing and LLVM:
 //
+//   tilewright-math-narrow-products
 //   tilewright-gpu-distribute
 //   tilewright-math-mark-reciprocal-divisions
 //   tilewright-math-expand-functions

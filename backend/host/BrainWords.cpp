@@ -13,13 +13,13 @@ static Type *asWords(Type *type) {
   return type->getScalarType()->isBFloatTy() ? type->getWithNewType(Type::getInt16Ty(type->getContext())) : type;
 }
 
-/// The value as one of `type`; what it was cast from, if that is it.
+/// `value` bit-cast to `type`; if it is such a cast itself, its operand.
 static Value *castTo(IRBuilder<> &builder, Value *value, Type *type) {
   auto *cast = dyn_cast<BitCastInst>(value);
   return cast && cast->getSrcTy() == type ? cast->getOperand(0) : builder.CreateBitCast(value, type);
 }
 
-/// Words that come from several blocks instead of bfloats.
+/// A phi of words that replaces a phi of bfloats.
 static Value *phiOfWords(PHINode &phi) {
   IRBuilder<> builder(&phi);
   PHINode *moved = builder.CreatePHI(asWords(phi.getType()), phi.getNumIncomingValues());
@@ -31,7 +31,7 @@ static Value *phiOfWords(PHINode &phi) {
   return builder.CreateBitCast(moved, phi.getType());
 }
 
-/// The instruction on words instead of bfloats; null if it moves no elements, or others.
+/// A replacement of the instruction that works on words. Null if it does not move elements, or none of bfloat.
 static Value *onWords(Instruction &instruction) {
   if (asWords(instruction.getType()) == instruction.getType())
     return nullptr;
@@ -47,7 +47,8 @@ static Value *onWords(Instruction &instruction) {
   return builder.CreateBitCast(builder.Insert(moved), instruction.getType());
 }
 
-/// Casts to bfloat and back are what is left between two instructions on words, perhaps of two blocks.
+/// Removes the casts to bfloat and back that are left between two instructions on words, which may be in different
+/// blocks.
 static void foldCasts(Function &function) {
   for (Instruction &instruction : make_early_inc_range(instructions(function)))
     if (auto *back = dyn_cast<BitCastInst>(&instruction))

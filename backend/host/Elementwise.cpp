@@ -3,7 +3,7 @@
 // than one.
 //
 // Half types are storage: operands are widened to f32, the result is rounded. Integer division never traps, whatever
-// dead lanes hold.
+// lanes that are not live hold.
 #include "backend/host/Elementwise.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -95,8 +95,8 @@ static const CostRow costRows[] = {
     {"arith.select", 1}, {"arith.maximumf", 2}, {"arith.minimumf", 2},
 };
 
-/// The row of `op` in the one table of that kind of rows, by a hash of the name: this is asked many times for each
-/// operation of a kernel.
+/// The row of `op` in a table; null if it has none. The index by name is made once for each type Row, so there can be
+/// one table of each. A hash, because this is called many times for each operation of a kernel.
 template <typename Row, size_t N> static const Row *find(const Row (&rows)[N], Operation *op) {
   static const llvm::StringMap<const Row *> index = [&] {
     llvm::StringMap<const Row *> result;
@@ -172,8 +172,8 @@ static llvm::Value *bfloatOfFloat(llvm::IRBuilder<> &ir, llvm::Value *value, uns
   return ir.CreateBitCast(narrow, vectorOf(ir.getBFloatTy(), width));
 }
 
-/// f32 rounded to odd: what is rounded once more, to fewer bits, then is as if rounded once. An inexact even result
-/// moves to its odd neighbour beyond the value.
+/// f64 to f32, rounded to odd. A second rounding, to fewer bits, then gives the same as one rounding of `value`. An
+/// inexact result with an even mantissa is replaced by its odd neighbour on the other side of `value`.
 static llvm::Value *oddFloatOfDouble(llvm::IRBuilder<> &ir, llvm::Value *value, unsigned width) {
   llvm::Type *f32 = vectorOf(ir.getFloatTy(), width), *i32 = vectorOf(ir.getInt32Ty(), width);
   llvm::Value *rounded = ir.CreateFPTrunc(value, f32), *back = ir.CreateFPExt(rounded, value->getType()),
@@ -275,8 +275,8 @@ static std::optional<double> splatOf(Value value) {
   return splat.getSplatValue<APFloat>().convertToDouble();
 }
 
-/// Whether a conversion's operand is clamped to numbers that its result has, so that it cannot leave them: quantization
-/// does that.
+/// Whether a conversion's operand is clamped to a range that its result type can represent, as quantization does: then
+/// the conversion need not saturate.
 static bool isClamped(Operation *convert) {
   auto most = convert->getOperand(0).getDefiningOp<arith::MinNumFOp>();
   auto least = most ? most.getLhs().getDefiningOp<arith::MaxNumFOp>() : arith::MaxNumFOp();
@@ -304,7 +304,7 @@ static bool dividesToQuantize(Operation *op) {
          std::abs(*divisor) < 1e30 && getElementTypeOrSelf(op->getResult(0)).isF32();
 }
 
-/// 2^n for whole n, which is what AVX-512 scales 1 with.
+/// 2^n for whole n, as AVX-512's instruction that scales 1 by 2^n (vscalefps).
 static llvm::Value *wholePowerOfTwo(llvm::IRBuilder<> &ir, llvm::Value *n) {
   constexpr int currentRounding = 4;
   auto *vector = dyn_cast<llvm::FixedVectorType>(n->getType());
@@ -337,7 +337,7 @@ static llvm::Value *wholePowerOfTwo(llvm::IRBuilder<> &ir, llvm::Value *n) {
                           : ir.CreateShuffleVector(power, ArrayRef(padding).take_front(width));
 }
 
-/// Is this a step of a sum, which a loop carries?
+/// Whether `op` adds to a loop-carried sum.
 static bool addsToSum(Operation *op) {
   return isa<arith::AddFOp>(op) && llvm::any_of(op->getOperands(), [](Value operand) {
            auto argument = dyn_cast<BlockArgument>(operand);
@@ -345,8 +345,8 @@ static bool addsToSum(Operation *op) {
          });
 }
 
-/// A product and what is added to it are rounded each, as the model says it: a threshold behind them may ask for the
-/// last bit. Only sums take both in one instruction.
+/// A product and an addition to it are rounded separately, as in the model, because a comparison behind them may depend
+/// on the last bit. Only loop-carried sums may be contracted to fma.
 static llvm::Value *emitBinary(llvm::IRBuilder<> &ir, Operation *op, llvm::Instruction::BinaryOps opcode,
                                ArrayRef<llvm::Value *> v) {
   llvm::IRBuilder<>::FastMathFlagGuard guard(ir);
@@ -357,7 +357,7 @@ static llvm::Value *emitBinary(llvm::IRBuilder<> &ir, Operation *op, llvm::Instr
   return ir.CreateBinOp(opcode, v[0], v[1]);
 }
 
-/// On operands that are no half floats.
+/// Emits `op` on operands that are not of half types.
 static llvm::Value *emitWide(llvm::IRBuilder<> &ir, Operation *op, ArrayRef<llvm::Value *> v, llvm::Type *result) {
   StringRef name = op->getName().getStringRef();
   if (dividesToQuantize(op))
@@ -367,7 +367,7 @@ static llvm::Value *emitWide(llvm::IRBuilder<> &ir, Operation *op, ArrayRef<llvm
   if (const IntrinsicRow *row = find(intrinsicRows, op)) {
     llvm::IRBuilder<>::FastMathFlagGuard guard(ir);
     llvm::FastMathFlags flags = ir.getFastMathFlags();
-    flags.setNoSignedZeros(); // max(-0, +0) may be either: half the instructions
+    flags.setNoSignedZeros(); // max(-0, +0) may be either zero, which takes half the instructions
     if (v[0]->getType()->isFPOrFPVectorTy() && v.size() == 2 && row->intrinsic != intrinsic::copysign)
       ir.setFastMathFlags(flags);
     return ir.CreateIntrinsic(row->intrinsic, {v[0]->getType()}, v);

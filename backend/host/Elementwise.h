@@ -13,17 +13,18 @@ llvm::Type *elementType(llvm::LLVMContext &context, mlir::Type type);
 /// `type` itself, or a vector of `width` of it if width > 1.
 llvm::Type *vectorOf(llvm::Type *type, unsigned width);
 
-/// An operation whose results are computed element by element from operands of the same shape.
+/// Whether the results of `op` are computed element by element from operands of the same shape.
 bool isElementwise(mlir::Operation *op);
 
-/// A rough number of instructions: what recomputing would cost.
+/// A rough number of instructions that `op` takes for one vector: what it costs to compute it again.
 unsigned elementwiseCost(mlir::Operation *op);
 
 /// Emits `op` on operands of `width` lanes; null if there is no rule for it.
 llvm::Value *emitElementwise(llvm::IRBuilder<> &ir, mlir::Operation *op, llvm::ArrayRef<llvm::Value *> operands,
                              unsigned width);
 
-/// Rounds to nearest even. No conversion calls a library.
+/// Converts between floating-point types, scalars or vectors of `width`. Rounds to nearest even. No conversion calls a
+/// library.
 llvm::Value *convertFloat(llvm::IRBuilder<> &ir, llvm::Value *value, llvm::Type *element, unsigned width);
 
 } // namespace tilewright::host

@@ -23,7 +23,8 @@ struct RelocationRow {
 };
 } // namespace
 
-/// S + A - P, all of them (System V ABI, AMD64 supplement, table 4.9).
+/// The relocations that are applied, with the bytes that each writes. The value of all of them is S + A - P (System V
+/// ABI, AMD64 supplement, table 4.9).
 static constexpr RelocationRow relocationRows[] = {
     {ELF::R_X86_64_PC32, 4},
     {ELF::R_X86_64_PLT32, 4},

@@ -65,10 +65,10 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 }
 
 namespace {
-/// Turns code generation's own ideas of what belongs into a loop off while it lives: emission has placed everything
-/// already.
-///  * Loop strength reduction moves the computation of row pointers back into inner loops, and accumulators then travel
-///    from register to register.
+/// During its lifetime, LLVM's code generation moves nothing into or out of loops: emission has placed everything
+/// already. Two passes are switched off:
+///  * Loop strength reduction moves the computation of row pointers back into inner loops, and accumulators are then
+///    copied from register to register.
 ///  * Machine LICM moves the constants of an epilogue (an erf has twenty) out of all loops, where they take the
 ///    registers of the accumulators. LLVM offers no other handle than its command-line options, which all threads
 ///    share.
@@ -103,8 +103,9 @@ static llvm::SmallVector<char, 0> generate(llvm::Module &module, llvm::TargetMac
 }
 
 namespace {
-/// Kernels that are one LLVM module: so many that starting LLVM's passes costs little beside them, and so few that most
-/// models have several modules to compile at a time. Code does not depend on how many are compiled at a time.
+/// How many kernels are compiled as one LLVM module: enough that setting up LLVM's passes costs little beside them, and
+/// few enough that most models have several modules to compile in parallel. It is a constant, so that the code does not
+/// depend on `jobs`.
 constexpr size_t kernelsOfPart = 8;
 
 struct Part {
@@ -129,7 +130,7 @@ static Status emitKernels(llvm::ArrayRef<tile::KernelOp> kernels, const HostOpti
   return Status();
 }
 
-/// Compiles one part. `emission` is held while MLIR is at work, whose context serves one thread at a time.
+/// Compiles one part. Holds `emission` while it uses MLIR, whose context here serves one thread at a time.
 static Status compilePart(Part &part, const HostOptions &options, std::mutex &emission) {
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(options);
   llvm::LLVMContext context;
@@ -185,7 +186,7 @@ static HostCode joined(llvm::ArrayRef<Part> parts) {
 
 Expected<HostCode> compileHost(ModuleOp module, const HostOptions &options) {
   auto kernels = llvm::to_vector(module.getOps<tile::KernelOp>());
-  bool isText = options.llvmText || options.assemblyText; // of one module
+  bool isText = options.llvmText || options.assemblyText; // text is made of one module
   size_t each = isText ? std::max<size_t>(kernels.size(), 1) : kernelsOfPart;
   std::vector<Part> parts;
   for (llvm::ArrayRef<tile::KernelOp> rest = kernels; !rest.empty() || parts.empty();

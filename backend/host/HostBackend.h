@@ -24,8 +24,8 @@ struct HostCode {
   std::vector<HostKernelCode> kernels;
 };
 
-/// Compiles every tile.kernel of `module` (which stays as it is). Fails with Code::Unsupported for what the backend
-/// cannot express.
+/// Compiles every tile.kernel of `module` (which stays as it is). Fails with Code::Unsupported for operations that the
+/// backend cannot express.
 Expected<HostCode> compileHost(mlir::ModuleOp module, const HostOptions &options);
 
 } // namespace tilewright

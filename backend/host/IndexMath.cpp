@@ -126,7 +126,8 @@ Ix IndexMath::mul(Ix a, Ix b) {
   return place({Kind::Mul, a, b, nullptr}, depthOf({a, b}), [&] { return ir.CreateNSWMul(a, b); }, facts(a) * facts(b));
 }
 
-/// What divides instead of b, above the test that a size is not zero.
+/// The divisor to use for b, at least 1: a division may be hoisted above the test that the size b is not zero, and must
+/// not trap there.
 Ix IndexMath::positive(Ix b) { return facts(b).isPositive() ? b : max(b, constant(1)); }
 
 /// Whether b is a constant that divides a.
@@ -243,7 +244,8 @@ Value *IndexMath::pointer(llvm::Type *element, Value *base, Ix index) {
 
 namespace {
 
-/// The algebra of indices (frontend/index/Evaluate.h): IndexMath looks up what it knows by value.
+/// The algebra of indices for index::evaluate (frontend/index/Evaluate.h). Its values carry no facts: IndexMath finds
+/// them by value.
 struct IndexAlgebra {
   using Value = Ix;
   IndexMath &math;
@@ -268,7 +270,7 @@ Ix IndexMath::evaluate(mlir::AffineExpr expr, llvm::ArrayRef<Ix> dims, llvm::Arr
 
 //===- Control flow -----------------------------------------------------------------------------------------------===//
 
-/// Rotated loops: the test is at the end, and once before unless the first turn is certain.
+/// Loops are rotated: the test is at the end, and also before the loop unless the first iteration is certain.
 void IndexMath::loop(Ix from, Ix to, int64_t step, llvm::function_ref<void(Ix)> body) {
   Value *enter = less(from, to);
   if (enter == ir.getFalse())

@@ -41,22 +41,22 @@ public:
   Ix roundUp(Ix a, int64_t unit) { return roundDown(add(a, constant(unit - 1)), unit); }
   Ix evaluate(mlir::AffineExpr expr, llvm::ArrayRef<Ix> dims, llvm::ArrayRef<Ix> symbols);
 
-  /// i1, in the outermost scope as well.
+  /// Conditions (i1), also placed in the outermost scope.
   llvm::Value *less(Ix a, Ix b);
-  llvm::Value *both(llvm::Value *a, llvm::Value *b); // either may be null: true
+  llvm::Value *both(llvm::Value *a, llvm::Value *b); // null stands for true
   llvm::Value *negate(llvm::Value *condition);
   llvm::Value *choose(llvm::Value *condition, llvm::Value *a, llvm::Value *b);
   bool alwaysLess(Ix a, Ix b); // provably
   llvm::Value *pointer(llvm::Type *element, llvm::Value *base, Ix index);
 
   Facts facts(llvm::Value *value) const;
-  /// How many scopes around the one in which the value can be used; its own is the innermost of them.
+  /// The depth of the scope that the value belongs to: it can be used in that scope and those inside of it.
   unsigned depthOf(llvm::Value *value) const;
-  /// `index` as another index and a constant, which is 0 unless it was added.
+  /// `index` as the sum of an index and a constant. If it was not made by adding a constant: itself and 0.
   std::pair<Ix, int64_t> split(Ix index) const;
   /// Terms of a sum in the order in which adding them hoists most.
   llvm::SmallVector<Ix> outermostFirst(llvm::ArrayRef<Ix> terms) const;
-  /// Makes a value from elsewhere known, for the scopes from `depth` on.
+  /// Makes a value known that was not made here, with facts about it. `depth` is that of its scope.
   Ix define(llvm::Value *value, const Facts &facts, unsigned depth);
 
   /// How many scopes are open.
@@ -65,11 +65,12 @@ public:
   /// once.
   void loop(Ix from, Ix to, int64_t step, llvm::function_ref<void(Ix)> body);
   void when(llvm::Value *condition, llvm::function_ref<void()> body);
-  /// Runs the body in a scope of its own, so that what is remembered inside is forgotten: one turn of an unrolled loop.
+  /// Runs the body in a scope of its own, without a branch, so that values made inside are not reused after it: one
+  /// iteration of an unrolled loop.
   void once(llvm::function_ref<void()> body);
-  /// Takes the condition, one that `less` or `both` gave, for true in the current scope.
+  /// Treats `condition`, a result of `less` or `both`, as true in the current scope.
   void assume(llvm::Value *condition);
-  /// Called when a scope of that depth closes: what was remembered inside is gone.
+  /// Called with its depth when a scope closes: values made inside can no longer be used.
   std::function<void(unsigned)> onClose;
 
 private:

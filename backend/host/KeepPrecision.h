@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of computed values that were rounded to a half type multiply the values as they were computed.
+// Removes the rounding to a half type from operands of tile.dot that were computed in f32.
 #pragma once
 
 #include "tilegen/tile/TileOps.h"
 
 namespace tilewright::host {
 
-/// dot(truncf(x), y) of halves becomes dot(x, extf(y)), and so on the other side: the host multiplies f32 anyway, so
-/// rounding costs twice.
+/// Rewrites dot(truncf(x), y) of halves to dot(x, extf(y)), and the same with the sides exchanged. The host multiplies
+/// in f32 anyway, so it would round x and then widen it again.
 void keepPrecision(tile::KernelOp kernel);
 
 } // namespace tilewright::host

@@ -17,7 +17,8 @@ using namespace mlir;
 namespace tilewright::host {
 namespace {
 
-/// Who emits what, put together from the lowest layer up.
+/// Owns the emitters of one kernel, which depend on each other from the lowest layer up, and calls the one that an
+/// operation needs.
 class KernelEmitter {
 public:
   KernelEmitter(llvm::Module &module, tile::KernelOp kernel, const HostOptions &options, const KernelPlan &plan)

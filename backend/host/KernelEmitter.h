@@ -16,8 +16,8 @@
 
 namespace tilewright::host {
 
-/// Adds the function to `module`. The result is how many bytes of workspace a call needs. Fails with Code::Unsupported
-/// for what the backend cannot express.
+/// Adds the function to `module`. Returns the number of bytes of workspace that a call needs. Fails with
+/// Code::Unsupported for operations that the backend cannot express.
 Expected<uint64_t> emitKernel(llvm::Module &module, tile::KernelOp kernel, const HostOptions &options);
 
 } // namespace tilewright::host

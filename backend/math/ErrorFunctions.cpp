@@ -44,7 +44,7 @@ Value MathFunctions::erf(Value x) {
   return select(less(a, constant(1.0)), inner, outer);
 }
 
-/// Of an absolute error only, which is what 1 + erf(-x) has; half of the work of erf.
+/// Accurate in absolute terms only, as 1 + erf(-x) would be; half of the work of erf.
 Value MathFunctions::erfc(Value x) {
   if (wide)
     return sub(constant(1.0), erf(x));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp of f32 where one instruction computes whole powers of two: two thirds of the instructions.
+// exp of f32 for targets on which one instruction computes whole powers of two: two thirds of the instructions of
+// MathFunctions::exp.
 #include "backend/math/MathFunctions.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -14,9 +15,10 @@ namespace tilewright {
 static constexpr double twiceExpRest[] = {0.99999986172908389, 0.333330419394637417, 0.083336950985382676,
                                           0.0167373360055540373, 0.00276194010152925808};
 
-// Below the first the result is 0. Its power of two, 2^-150, would be no number that is represented, and that takes an
-// Intel core 55 ns for a vector; 2^-1443 takes it no longer than any other (its limit is between 2^-500 and 2^-600).
-// Every masked element of a softmax comes here.
+// Below `leastArgument` the result is 0, and the argument is replaced by `surelyZero`. For the first, the power 2^-150
+// underflows just below the subnormal numbers, for which an Intel core takes 55 ns for a vector; 2^-1443, for the
+// second, takes no longer than any other power (the limit is between 2^-500 and 2^-600). Every masked element of a
+// softmax takes this path.
 static constexpr double leastArgument = -104, surelyZero = -1000;
 
 /// 2^(n - 1) times 2 exp(r), since 2^128 is infinite where the result need not be. Powers down to the least subnormal

@@ -54,7 +54,7 @@ std::optional<IntegerRange> integerRange(Value tile, bool isUnsigned) {
     return ofType();
   return llvm::TypeSwitch<Operation *, std::optional<IntegerRange>>(op)
       .Case([](arith::ExtUIOp extend) { return integerRange(extend.getIn(), true); })
-      .Case([&](arith::ExtSIOp extend) { // what is negative is large for who reads it without a sign
+      .Case([&](arith::ExtSIOp extend) { // a negative number reads as a large unsigned one
         std::optional<IntegerRange> range = integerRange(extend.getIn(), false);
         return range && (range->low >= 0 || !isUnsigned) ? range : ofType();
       })

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between which numbers the elements of a tile of integers lie, from what computes them.
+// A range of the elements of a tile of integers, derived from the operations that compute them.
 #pragma once
 
 #include "mlir/IR/Value.h"
@@ -9,12 +9,12 @@
 namespace tilewright {
 
 struct IntegerRange {
-  int64_t low, high;
+  int64_t low, high; // inclusive
 };
 
-/// Nothing where only the type limits them and that is wider than 16 bits. Integers of a tile have no sign of their
-/// own: who reads them says whether they are unsigned, and gets the numbers that it sees. A negative number that was
-/// extended with its sign has no range for a reader without one.
+/// The range of the elements, read as unsigned or as signed integers (`isUnsigned`; tiles are signless). Both ends are
+/// included. nullopt if only the type limits them and has more than 16 bits; or if they are read as unsigned, but are
+/// sign-extended numbers that may be negative.
 std::optional<IntegerRange> integerRange(mlir::Value tile, bool isUnsigned);
 
 } // namespace tilewright

@@ -92,8 +92,8 @@ static void expand(Operation *op, const Row &row, NativeMath native) {
   op->erase();
 }
 
-/// What is added up with 1, which loses the relative error near 0: functions with a small absolute error are as good,
-/// and cheaper. GELUs end so: 1 + erf(x) is erfc(-x), and 1 + tanh(x) is 2 / (1 + exp(-2 x)).
+/// Replaces 1 + erf(x), as in GELUs, by erfc(-x), and 1 + tanh(x) by 2 / (1 + exp(-2 x)). The addition of 1 keeps no
+/// relative accuracy near 0 anyway, so functions with a small absolute error are as good, and cheaper.
 static void formComplements(Operation *root, NativeMath native) {
   SmallVector<Operation *> found;
   root->walk([&](Operation *op) {

@@ -173,7 +173,7 @@ MathFunctions::Reduced MathFunctions::reduceByLn2(Value x) {
   return reduce(x, std::numbers::log2e, ln2Narrow, ln2Wide);
 }
 
-/// 2^n for n of a normal number.
+/// 2^n, for n for which that is a normal number.
 Value MathFunctions::powerOfTwo(Value n) {
   Value biased = arith::AddIOp::create(builder, n, integer(wide ? 1023 : 127));
   return fromBits(arith::ShLIOp::create(builder, biased, integer(wide ? 52 : 23)));
@@ -208,7 +208,8 @@ Value MathFunctions::exp(Value x) {
     return expByNativeExp2(x);
   if (native.wholeExp2 && !wide)
     return expByWholeExp2(x);
-  // What is surely 0 is not computed: a product that underflows takes some processors a hundred cycles.
+  // Where the result is 0, exp(0) is computed and discarded: a product that underflows takes some processors a hundred
+  // cycles.
   Value isZero = less(x, constant(expLeast[wide])), zero = constant(0.0);
   Reduced reduced = reduceByLn2(select(isZero, zero, atMost(x, expMost[wide])));
   return select(isZero, zero, scale(add(expm1OfRemainder(reduced.r), constant(1.0)), reduced.n));
@@ -240,8 +241,8 @@ Value MathFunctions::expm1(Value x) {
 /// Minimax of (tanh x - x) / x^3 in x^2, |x| < 0.6: 3e-9.
 static constexpr double tanhSmall[] = {-0.33333298, 0.13331924, -0.053783824, 0.020795952, -0.00589513645};
 
-/// x + x^3 p(x^2) where that converges, 1 - 2 / (e^2x + 1) elsewhere; a divisor that large needs no more than a
-/// reciprocal.
+/// x + x^3 p(x^2) for small |x|, else 1 - 2 / (e^2x + 1), whose divisor is large enough for an approximate reciprocal
+/// (ReciprocalDivisions.h).
 Value MathFunctions::tanhByNativeExp2(Value x) {
   Value a = abs(x), square = mul(x, x);
   Value small = fma(mul(square, x), polynomial(square, tanhSmall, tanhSmall), x);
@@ -252,8 +253,8 @@ Value MathFunctions::tanhByNativeExp2(Value x) {
   return select(less(a, constant(0.6)), small, copySign(large, x));
 }
 
-/// 2 / (1 + e^-2x), by the target's exp2, whose argument is rounded: to x parts in 2^22 of a result that is small for
-/// large negative x.
+/// 2 / (1 + e^-2x), by the target's exp2. Rounding its argument causes a relative error of about |x| 2^-22, which is
+/// large only for large negative x, where the result is small.
 Value MathFunctions::onePlusTanh(Value x) {
   Value power = math::Exp2Op::create(builder, mul(x, constant(-2 * std::numbers::log2e)));
   Value reciprocal = div(constant(1.0), add(power, constant(1.0)));
@@ -284,7 +285,7 @@ Value MathFunctions::cosh(Value x) {
   return select(less(a, constant(wide ? 700.0 : 80.0)), exact, mul(mul(half, h), h));
 }
 
-/// e^-q of an argument that neither overflows nor vanishes.
+/// e^-q. Without a native exp2, q must be so small that the result is a normal number.
 Value MathFunctions::complementOfTail(Value q) {
   if (native.exp2 && !wide)
     return math::Exp2Op::create(builder, mul(q, constant(-std::numbers::log2e)));
@@ -354,7 +355,7 @@ Value MathFunctions::asinh(Value x) {
   return copySign(select(less(a, constant(1e8)), exact, large), x);
 }
 
-/// The sum of t < 0 and its root cancels to -1 far from 0, whose log1p is not NaN.
+/// For x far below 1, t plus the root cancels to -1, whose log1p is not NaN: so NaN is selected for all x < 1.
 Value MathFunctions::acosh(Value x) {
   Value t = sub(x, constant(1.0)), nan = constant(std::numeric_limits<double>::quiet_NaN());
   Value exact = log1p(add(t, sqrt(fma(t, t, add(t, t)))));

@@ -33,7 +33,7 @@ struct NativeMath {
   bool wholeExp2 = false;
 };
 
-/// On a math.exp2: its argument is a whole number, or no number.
+/// On a math.exp2: its argument is a whole number or NaN.
 inline constexpr llvm::StringLiteral wholeAttr = "whole";
 
 /// Builds formulas at the builder's insertion point; `type` is f32 or f64, or a shaped type of them.
@@ -52,7 +52,7 @@ public:
   Value log10(Value x);
   Value log1p(Value x);
   Value tanh(Value x);
-  /// On targets with an exp2.
+  /// Only for targets with NativeMath::exp2.
   Value onePlusTanh(Value x);
   Value erf(Value x);
   Value erfc(Value x);
@@ -113,7 +113,7 @@ private:
   mlir::Type type, intType;
   NativeMath native;
   bool wide;       // f64
-  bool wideTables; // with polynomials as exact as that
+  bool wideTables; // polynomials for f64 too: not in pow of f32
 };
 
 } // namespace tilewright

@@ -12,13 +12,13 @@ using namespace mlir;
 namespace tilewright {
 namespace {
 
-/// Makes tiles of `half` that are equal to tiles of f32.
+/// Makes tiles of type `half` whose elements equal those of given tiles of f32.
 class Narrower {
 public:
   explicit Narrower(FloatType half)
       : half(half), most(int64_t(1) << APFloat::semanticsPrecision(half.getFloatSemantics())) {}
 
-  /// Whether every element of `value` is exactly a half.
+  /// Whether every element of `value` is known to be exactly representable as a half.
   bool isHalf(Value value) const { return isInteger(value) || isExtended(value); }
   Value narrow(Value value);
 
@@ -27,7 +27,7 @@ private:
     auto extend = value.getDefiningOp<arith::ExtFOp>();
     return extend && getElementTypeOrSelf(extend.getIn()) == half;
   }
-  /// Integers up to 2^precision are halves, and so are their sums and differences as long as they stay below it.
+  /// Integers of magnitude up to 2^precision are exact as halves, and so are sums and differences that stay within it.
   bool isInteger(Value value) const {
     std::optional<IntegerRange> range = rangeOf(value);
     return range && range->low >= -most && range->high <= most;
@@ -40,7 +40,8 @@ private:
 
 } // namespace
 
-/// Between which integers a tile of floats lies, if it holds nothing else. Every part of a sum must be small enough.
+/// The range of a tile of floats, if it holds integers only; else nullopt. The operands of a sum must be exact as
+/// halves too.
 std::optional<IntegerRange> Narrower::rangeOf(Value value) const {
   auto small = [&](std::optional<IntegerRange> range) {
     return range && range->low >= -most && range->high <= most ? range : std::nullopt;

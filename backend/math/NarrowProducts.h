@@ -8,8 +8,9 @@
 //   %w = arith.mulf %c, %s                       %w = arith.mulf %c, %scale
 //   %h = arith.truncf %w : f32 to f16
 //
-// A product of two halves has at most twice their digits, which f32 holds, so it was rounded once and still is. Halves
-// take half the registers, and two of them one instruction: that is what a product spends on weights of four bits.
+// The product of two halves has at most twice their digits, so f32 holds it exactly: it was rounded once, to half, and
+// a multiplication of halves rounds once too. Halves take half the registers, and one instruction computes two of them,
+// which matters in products with weights of four bits: most of their instructions compute weights.
 #pragma once
 
 #include "tilegen/tile/TileOps.h"

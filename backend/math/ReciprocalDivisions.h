@@ -14,7 +14,8 @@ namespace tilewright {
 /// results that are subnormal become zero).
 constexpr llvm::StringLiteral byReciprocalAttr = "tilewright.by_reciprocal";
 
-/// Marks the divisions of f32 below `root` for which that is proved. Functions must not be expanded yet.
+/// Marks the divisions of f32 below `root` for which that can be proved. To be called before math functions are
+/// expanded: the ranges follow from them.
 void markReciprocalDivisions(mlir::Operation *root);
 
 } // namespace tilewright

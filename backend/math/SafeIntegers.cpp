@@ -29,7 +29,8 @@ static Value divideUnsigned(Build &b, Value x, Value y, bool remainder) {
 
 enum class Rounding { Zero, Floor, Ceil };
 
-/// A divisor of 0 or -1 is replaced by 1: the first gives 0 in the end, the second the negated dividend.
+/// A divisor of 0 or -1 is replaced by 1. For the first the result is then replaced by 0, for the second by the negated
+/// dividend.
 static Value divideSigned(Build &b, Value x, Value y, Rounding rounding) {
   Type type = x.getType();
   Value zero = integer(b, type, 0), isZero = compare(b, arith::CmpIPredicate::eq, y, zero);
@@ -58,7 +59,8 @@ static Value remainderSigned(Build &b, Value x, Value y) {
   return arith::RemSIOp::create(b, x, divisor); // by 1: 0
 }
 
-/// The limits are powers of two, so they are exact; what they replace may be undefined.
+/// x is compared with powers of two (or with -1, for unsigned types), which are exact as floats. The conversion's
+/// result is undefined for x beyond them, and is not selected there.
 static Value castSaturating(Build &b, Value x, IntegerType type, bool isSigned) {
   auto number = [&](double value) -> Value { return arith::ConstantOp::create(b, b.getFloatAttr(x.getType(), value)); };
   unsigned bits = type.getWidth();
@@ -92,8 +94,8 @@ Value tilewright::emitSafeInteger(Build &b, Operation *op, ValueRange operands, 
     return remainderSigned(b, operands[0], operands[1]);
   if (name == "arith.divui" || name == "arith.remui")
     return divideUnsigned(b, operands[0], operands[1], name == "arith.remui");
-  bool halfSource = !operands.empty() &&
-                    operands[0].getType().getIntOrFloatBitWidth() == 16; // whose range is smaller than some limits
+  bool halfSource =
+      !operands.empty() && operands[0].getType().getIntOrFloatBitWidth() == 16; // halves cannot represent all limits
   if ((name == "arith.fptosi" || name == "arith.fptoui") && !isBool && !halfSource)
     return castSaturating(b, operands[0], cast<IntegerType>(result), name == "arith.fptosi");
   return {};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many registers ptxas may give to a kernel's threads.
 //
-// Without a bound, ptxas spills a few registers so that one more block fits on a multiprocessor. That is useless where
-// shared memory has no room for the block, and unnecessary for gathers, whose 64-bit indices take the registers but
-// whose threads are many anyway. Small tiles of singles it gives too few, so that their loads wait for each other.
-// Kernels of these three kinds get a bound, others none.
+// Without a bound, ptxas may spill a few registers so that one more block fits on a multiprocessor. That does not raise
+// the occupancy where shared memory has no room for the block, and gathers, whose 64-bit indices take the registers,
+// have enough threads without it. And ptxas gives small tiles of singles so few registers that their loads wait for
+// each other. Kernels of these three kinds get a bound, others none.
 #include "backend/nvptx/BoundRegisters.h"
 #include "tilegen/place/Place.h"
 
@@ -20,12 +20,13 @@ template <typename Op> static bool any(tile::KernelOp kernel, llvm::function_ref
       .wasInterrupted();
 }
 
-/// Blocks that a multiprocessor should hold; 0 leaves that to ptxas.
+/// How many blocks a multiprocessor should hold; 0: ptxas chooses.
 static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
   constexpr int64_t gatheringThreads = 512;
   constexpr int64_t reserved = 1 << 10; // shared memory that the system takes for each block
-  // Registers of a contraction's thread besides those of its results: addresses, and what is loaded ahead.
-  // Singles are split there: ptxas splits what it has room for at once, and spills where it is promised more.
+  // Registers of a contraction's thread besides those of its results: addresses, and what is loaded ahead. More for
+  // singles, which are split into high and low parts: ptxas splits as many at once as it has registers for, and spills
+  // if the estimate is too low.
   constexpr int64_t registersBesideHalves = 96, registersBesideSingles = 160;
   constexpr int64_t fewResults = 16, someResults = 32;    // of a thread
   constexpr int64_t warpsWithFew = 12, warpsWithSome = 8; // of a multiprocessor: 168 and 255 registers a thread
@@ -38,8 +39,8 @@ static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
     return std::max<int64_t>(gatheringThreads / threads, 1);
   if (!any<tile::DotOp>(kernel, [](tile::DotOp dot) { return tile::fragmentsOf(dot) != nullptr; }))
     return 0;
-  // Blocks with roles are no more than multiprocessors, or attentions, whose scores and weights take more registers
-  // than results.
+  // A kernel with roles has at most as many blocks as there are multiprocessors; or it is an attention, whose scores
+  // and weights take more registers than the results that are counted below.
   if (any<tile::RolesOp>(kernel, [](tile::RolesOp) { return true; }))
     return 1;
   bool holdsOperands = any<tile::DotOp>(kernel, [](tile::DotOp dot) { return !tile::fragmentsOf(dot)->readsShared(); });
@@ -51,9 +52,9 @@ static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
   int64_t roomInRegisters = tile::registersOfUnit / ((holdsOperands ? 2 : 1) * results + registersBeside * threads);
   if (roomInMemory <= roomInRegisters)
     return std::max<int64_t>(roomInMemory, 1);
-  // Left alone, ptxas takes 61 registers for a tile of 32x32, so that few loads are on their way at once, and spills a
-  // word or two of what sizes take that are not known. With 133 the tiles of a ResNet-50 take 0.64 to 0.74 of the time,
-  // and shared memory has no room for many more blocks in any case.
+  // Without a bound, ptxas takes 61 registers for a tile of 32x32, so that few loads are in flight at once, and spills
+  // a word or two if sizes are symbols. With 133, such tiles of a ResNet-50 take 0.64 to 0.74 of the time. Shared
+  // memory has no room for many more blocks in any case.
   bool isSmall = schedule.getRoot() == graph::RootKind::Matmul && splitsSingles && results <= someResults * threads;
   if (!isSmall || !desc.bulkCopies)
     return 0;

@@ -8,8 +8,8 @@
 
 namespace tilewright {
 
-/// Marks functions of `distributed` with the blocks that a multiprocessor should hold (.minnctapersm), by what their
-/// kernels in `placed` are.
+/// Marks functions of `distributed` with the number of blocks that a multiprocessor should hold (.minnctapersm), from
+/// which ptxas derives its bound. The number depends on the kernel of the same name in `placed`.
 void boundRegisters(mlir::ModuleOp placed, mlir::ModuleOp distributed, const TargetDesc &target);
 
 } // namespace tilewright

@@ -22,7 +22,7 @@ static Value addressOf(CopyEngine::Builder &b, Value shared) {
   return LLVM::PtrToIntOp::create(b, b.getI32Type(), shared);
 }
 
-/// By value, as the driver made it.
+/// The map is a parameter that is passed by value, in the bytes that the driver encoded.
 void NvptxCopyEngine::markTensorMap(LLVM::LLVMFuncOp function, unsigned index) {
   OpBuilder b(function.getContext());
   function.setArgAttr(index, LLVM::LLVMDialect::getByValAttrName(),
@@ -47,7 +47,7 @@ void NvptxCopyEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Valu
   for (Value offset : offsets)
     arguments.push_back(arith::TruncIOp::create(b, b.getI16Type(), offset));
   Value no = constant(b.getI1Type(), 0);
-  // The cluster's blocks and the cache's policy, which are not used; no group of blocks.
+  // The multicast mask and the cache policy, neither of which is used; no group of blocks (cta_group).
   arguments.append({constant(b.getI16Type(), 0), constant(b.getI64Type(), 0), no, no, wordConstant(b, 0)});
   StringRef mode = offsets.empty() ? "tile" : "im2col";
   callIntrinsic(b, fmt::format("llvm.nvvm.cp.async.bulk.tensor.g2s.{}.{}d", mode.str(), coordinates.size()), {},
@@ -57,7 +57,7 @@ void NvptxCopyEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Valu
 void NvptxCopyEngine::storeBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates) {
   SmallVector<Value> arguments{shared, map};
   llvm::append_range(arguments, coordinates);
-  // The cache's policy, which is not used.
+  // The cache policy, which is not used.
   arguments.push_back(arith::ConstantOp::create(b, b.getI64IntegerAttr(0)));
   arguments.push_back(arith::ConstantOp::create(b, b.getBoolAttr(false)));
   callIntrinsic(b, ("llvm.nvvm.cp.async.bulk.tensor.s2g.tile." + Twine(coordinates.size()) + "d").str(), {}, arguments);
@@ -73,7 +73,7 @@ void NvptxCopyEngine::makeBarrier(Builder &b, Value address, unsigned arrivals) 
   callIntrinsic(b, "llvm.nvvm.mbarrier.init.shared", {}, {address, wordConstant(b, arrivals)});
 }
 
-/// To the other threads, and to the engine.
+/// Makes the barriers visible to the other threads, and to the copy engine.
 void NvptxCopyEngine::publishBarriers(Builder &b) {
   callIntrinsic(b, "llvm.nvvm.fence.mbarrier_init.release.cluster", {}, {});
   callIntrinsic(b, "llvm.nvvm.fence.proxy.async.shared_cta", {}, {});

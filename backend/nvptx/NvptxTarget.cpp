@@ -15,7 +15,7 @@ Value NvptxTarget::threadId(Builder &b) {
   return callIntrinsic(b, "llvm.nvvm.read.ptx.sreg.tid.x", b.getI32Type(), {});
 }
 
-/// Assembly with side effects, which the optimizer leaves where it is.
+/// Assembly that claims side effects, so that the optimizer neither moves it nor merges two of them.
 Value NvptxTarget::threadIdAnew(Builder &b) {
   return LLVM::InlineAsmOp::create(b, b.getI32Type(), ValueRange(), "mov.u32 $0, %tid.x;", "=r",
                                    /*has_side_effects=*/true, /*is_align_stack=*/false,
@@ -55,8 +55,8 @@ void NvptxTarget::awaitKernelsBefore(Builder &b) {
                             LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
 }
 
-/// PTX ISA, "Memory Consistency Model": causality order is transitive, and a barrier is part of it, so the fence of one
-/// thread serves the block's.
+/// PTX ISA, "Memory Consistency Model": causality order is transitive and includes barriers, so the fence of one thread
+/// orders the accesses of its block's threads too.
 void NvptxTarget::fence(Builder &b) { LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, "device"); }
 Value NvptxTarget::countUpTo(Builder &b, Value address, unsigned most) {
   return LLVM::AtomicRMWOp::create(b, LLVM::AtomicBinOp::uinc_wrap, address, wordConstant(b, most),
@@ -156,8 +156,8 @@ void NvptxTarget::startProducts(Builder &b) { callIntrinsic(b, "llvm.nvvm.wgmma.
 void NvptxTarget::commitProducts(Builder &b) { callIntrinsic(b, "llvm.nvvm.wgmma.commit_group.sync.aligned", {}, {}); }
 void NvptxTarget::publishShared(Builder &b) { callIntrinsic(b, "llvm.nvvm.fence.proxy.async.shared_cta", {}, {}); }
 
-/// Assembly that takes `sums` and `others`, and returns the sums in the registers that they came in; with `comeIn`
-/// false they only go out.
+/// Assembly with the operands `sums` and `others`, which returns new sums in the registers of the old ones. With
+/// `comeIn` false the old values are not read.
 static SmallVector<Value> updateInPlace(GpuTarget::Builder &b, const std::string &text, ArrayRef<Value> sums,
                                         ArrayRef<Value> others = {}, bool comeIn = true) {
   std::string constraints;
@@ -196,7 +196,7 @@ static Value descriptor(GpuTarget::Builder &b, const GpuTarget::SharedMatrix &ma
   return arith::AddIOp::create(b, start, wide(matrix.offset / unit));
 }
 
-/// Sums that are zero need not be set: the instruction is told not to add.
+/// False if all sums are zero: then the instruction is told to overwrite them, and no register need be set to zero.
 static bool addsTo(ArrayRef<Value> sums) {
   return !llvm::all_of(sums, [](Value sum) { return matchPattern(sum, m_PosZeroFloat()); });
 }
@@ -209,7 +209,7 @@ static std::string registerList(size_t first, size_t count) {
   return list;
 }
 
-/// As the instruction calls operands that are not bytes.
+/// The instruction's name for an element type other than bytes.
 static StringRef wgmmaType(Type element) { return element.isF32() ? "tf32" : element.isBF16() ? "bf16" : "f16"; }
 
 SmallVector<Value> NvptxTarget::multiplyShared(Builder &b, Type element, const SharedMatrix &lhs,
@@ -258,7 +258,7 @@ SmallVector<Value> NvptxTarget::multiplyHeld(Builder &b, Value lhs, const Shared
   return updateInPlace(b, text, acc, others, adds);
 }
 
-/// The sums are operands and results of the assembly, so that no use of them can move before it.
+/// The sums are operands and results of the assembly, so that no use of them can be moved before the wait.
 SmallVector<Value> NvptxTarget::waitProducts(Builder &b, unsigned pending, ArrayRef<Value> acc) {
   if (!acc.empty())
     return updateInPlace(b, "wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";", acc);
@@ -269,7 +269,7 @@ SmallVector<Value> NvptxTarget::waitProducts(Builder &b, unsigned pending, Array
 
 //===- Math and memory --------------------------------------------------------------------------------------------===//
 
-/// The functions that LLVM could not select otherwise, all on f32.
+/// Functions on f32 for which LLVM's NVPTX backend has no instruction of its own.
 void NvptxTarget::lowerMath(Operation *root) {
   static constexpr IntrinsicRow rows[] = {
       {"math.exp2", "llvm.nvvm.ex2.approx.ftz.f32"}, // 2 ulp; subnormal results are zero

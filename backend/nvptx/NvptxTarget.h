@@ -46,7 +46,7 @@ public:
   void markKernel(mlir::LLVM::LLVMFuncOp function, unsigned threads) override;
 
 private:
-  bool startsEarly_; // so kernels wait for those before them
+  bool startsEarly_; // TargetDesc::dependentLaunches
   int opaqueValues_ = 0;
   NvptxCopyEngine engine_;
 };

@@ -17,8 +17,9 @@ static Value word(GpuTarget::Builder &b, int32_t value) {
   return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
 }
 
-/// To nearest, ties away from zero, and what is left, truncated. Of a NaN the rest is a NaN, whatever becomes of its
-/// high part. Four instructions: cvt.rna would also ask for infinities.
+/// The high part is `element` rounded to nearest, ties away from zero; the low part is the rest, truncated. The low
+/// part of a NaN is a NaN, so the product is, whatever the high part has become. These are four instructions; cvt.rna
+/// compiles to more, because it also tests for infinities.
 static void splitInTwo(GpuTarget::Builder &b, Value element, Parts &parts) {
   constexpr int32_t half = 1 << 12, upper = -(1 << 13);
   auto bitsOf = [&](Value value) { return LLVM::BitcastOp::create(b, b.getI32Type(), value).getResult(); };

@@ -4,10 +4,10 @@
 //   x = high + low      high is the nearest tf32, low is x - high, truncated to tf32
 //   a * b               a.low * b.high + a.high * b.low + a.high * b.high; a.low * b.low is below 2^-22 of the product
 //
-// The small products are added first. Matrix units truncate what they add up, an error of one sign that grows with k,
-// so the sum of one instruction's steps begins at 0, and is added to the others as f32, rounded to nearest. An infinite
-// operand has no low part (infinity - infinity is a NaN), nor has one that rounds to infinity, within 2^-12 of the
-// largest f32: their products are NaN.
+// The small products are added first. Matrix units truncate when they add, which is a biased error that grows with k.
+// So each instruction's sum begins at 0, and is added to the accumulators by an f32 addition, which rounds to nearest.
+// An infinite operand has no low part (infinity - infinity is a NaN), nor has one that rounds to infinity, within 2^-12
+// of the largest f32: their products are NaN.
 #pragma once
 
 #include "backend/gpu/GpuTarget.h"
@@ -20,8 +20,8 @@ using RoundToTf32 = llvm::function_ref<mlir::Value(mlir::Value)>;
 using MultiplyTf32 = llvm::function_ref<llvm::SmallVector<mlir::Value>(
     llvm::ArrayRef<mlir::Value> lhs, llvm::ArrayRef<mlir::Value> rhs, llvm::ArrayRef<mlir::Value> acc)>;
 
-/// `acc` plus the product of the vectors `lhs` and `rhs` of f32, as one product of tf32 or three. `multiply` gets them
-/// in the instruction's order.
+/// `acc` plus the product of the vectors `lhs` and `rhs` of f32, as one product of tf32 or three. `multiply` gets the
+/// elements in the order of the instruction's registers.
 llvm::SmallVector<mlir::Value> multiplySingles(GpuTarget::Builder &b, const tile::Fragments &fragments, mlir::Value lhs,
                                                mlir::Value rhs, llvm::ArrayRef<mlir::Value> acc, RoundToTf32 round,
                                                MultiplyTf32 multiply);

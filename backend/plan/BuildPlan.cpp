@@ -69,7 +69,8 @@ Status PlanBuilder::addBody(StringRef name, size_t given) {
   return Status();
 }
 
-/// Emits waiting operations as their sizes become known.
+/// Adds the steps of those waiting operations whose sizes and operands are known, until there are none: a step may bind
+/// the sizes of others.
 Status PlanBuilder::addReadySteps(SmallVectorImpl<Operation *> &waiting) {
   auto isReady = [&](Operation *op) {
     auto waits = [&](Value operand) { return llvm::is_contained(waiting, operand.getDefiningOp()); };
@@ -97,7 +98,7 @@ Status PlanBuilder::addSteps(func::FuncOp main) {
   return Status();
 }
 
-/// Adds the sentences that kernels select in the error word, one for each ONNX node.
+/// Adds the sentences that a kernel's error word selects from, one for each ONNX node.
 void PlanBuilder::addFaults() {
   auto nodes = module->getAttrOfType<ArrayAttr>(graph::nodesAttr);
   for (mlir::Attribute node : nodes ? nodes.getValue() : ArrayRef<mlir::Attribute>()) {

@@ -83,7 +83,7 @@ uint32_t PlanConstants::add(DenseElementsAttr value) {
 
 namespace {
 
-/// The constant by which `expr` grows with dimension `dim`, or nothing if it is not linear in it.
+/// The constant by which `expr` grows with dimension `dim`; nullopt if it is not linear in it.
 std::optional<int64_t> growthAlong(AffineExpr expr, unsigned dim) {
   if (!expr.isFunctionOfDim(dim))
     return 0;
@@ -198,7 +198,8 @@ void Packer::copyBlock(ArrayRef<int64_t> corner, std::byte *block) const {
   }
 }
 
-/// Copies element by element: a row of four bytes may cross from one row of a window to the next.
+/// Copies one packed row element by element, for maps that are not linear along it: the four k of a packed row of bytes
+/// may cross from one row of a window to the next.
 void Packer::copyElements(SmallVector<int64_t> coordinates, std::byte *row) const {
   for (int64_t j = 0; j < packing.packedShape.back(); ++j, row += packing.elementBytes) {
     coordinates.back() = j;

@@ -17,7 +17,7 @@ namespace tilewright {
 struct Packing {
   llvm::SmallVector<int64_t> packedShape;
   llvm::SmallVector<int64_t> sourceShape;
-  mlir::AffineMap map; // packs fastest if it is linear in the innermost packed coordinate
+  mlir::AffineMap map; // packs fastest if linear in the two innermost packed coordinates
   uint32_t elementBytes = 0;
 };
 
@@ -30,9 +30,9 @@ public:
   PlanConstants(const PlanConstants &) = delete;
 
   uint32_t add(std::span<const std::byte> bytes);
-  /// Adds an attribute in its memory layout (bools are bytes).
+  /// Adds an attribute's elements as they lie in memory (bools are bytes).
   uint32_t add(mlir::DenseElementsAttr value);
-  /// Packs once for each distinct (key, packing).
+  /// Packs `source`, the constant named `key`, once for each distinct (key, packing), and returns the entry's index.
   Expected<uint32_t> addPacked(const std::string &key, std::span<const std::byte> source, const Packing &packing);
 
 private:

@@ -107,7 +107,8 @@ rt::ExprId PlanSteps::isAbove(rt::ExprId size, std::optional<int64_t> bound) {
                       sizes.binary(rt::ExprKind::FloorDiv, size, sizes.constant(*bound + 1)));
 }
 
-/// The kernel and its variants one after the other, each with an empty grid outside of the sizes that it is for.
+/// Adds a launch of the kernel and of each of its variants, one after the other. For sizes that a variant is not for,
+/// its grid is empty.
 Status PlanSteps::addLaunch(graph::LaunchOp launch) {
   std::optional<int64_t> below;
   rt::ExprId above = rt::none;
@@ -115,7 +116,8 @@ Status PlanSteps::addLaunch(graph::LaunchOp launch) {
   if (auto variants = launch.getVariants())
     for (auto variant : variants->getAsRange<graph::VariantAttr>()) {
       rt::ExprId size = sizes.expr(variant.getSize().getResult(0)), more = isAbove(size, variant.getMost());
-      // Above the bound before and not above this one: the difference of two of which one implies the other.
+      // 1 if the size is above the bound before and not above this one. A size above this bound is above the one before
+      // too, so that is the difference.
       rt::ExprId runs = sizes.difference(isAbove(size, below), more);
       TILEWRIGHT_TRY(addKernel(launch, variant.getKernel(), runs, group));
       below = variant.getMost(), above = more;
@@ -123,7 +125,8 @@ Status PlanSteps::addLaunch(graph::LaunchOp launch) {
   return addKernel(launch, launch.getKernelAttr(), above, group);
 }
 
-/// `runs` is 1 for sizes for which the kernel runs and 0 for others, or none. All of a launch's kernels are one group.
+/// `runs` is an expression that is 1 for sizes for which the kernel runs and 0 for others; rt::none: it always runs.
+/// All kernels of a launch have one `group`, which the first sets.
 Status PlanSteps::addKernel(graph::LaunchOp launch, FlatSymbolRefAttr name, rt::ExprId runs, rt::GroupId &group) {
   auto kernel = symbolTable.lookup<tile::KernelOp>(name.getValue());
   if (!kernel)
@@ -152,8 +155,8 @@ Status PlanSteps::addKernel(graph::LaunchOp launch, FlatSymbolRefAttr name, rt::
   if (int64_t bytes = request.code.at(kernel).facts.workspaceBytes)
     step.workspaceBytes = sizes.constant(bytes);
   tile::ScheduleAttr schedule = kernel.getScheduleAttr();
-  if (schedule && schedule.getMostTiles()) {                               // whose workspaces have room for no more
-    auto taken = kernel->getAttrOfType<AffineMapAttr>(tile::programsAttr); // by fewer blocks
+  if (schedule && schedule.getMostTiles()) {                               // the workspace has room for no more tiles
+    auto taken = kernel->getAttrOfType<AffineMapAttr>(tile::programsAttr); // if blocks take several
     AffineMap programs = taken ? taken.getValue() : kernel.getGrid();
     rt::ExprId count = sizes.expr(programs.getResult(0).replaceSymbols(symbols));
     if (runs != rt::none)
@@ -217,7 +220,7 @@ Status PlanSteps::addReadSizes(graph::ReadSizesOp read) {
   return Status();
 }
 
-/// Adds the values of a step's results to `outputs`. Returns the symbols that they bind.
+/// Adds the values of a step's results to `outputs`. Returns the symbols that dimensions of the results bind.
 std::vector<rt::BoundSymbol> PlanSteps::addResults(Operation *op, std::vector<rt::ValueId> &outputs) {
   auto dtypes = op->getAttrOfType<ArrayAttr>("output_dtypes"); // ONNX types, which signless integers do not determine
   for (auto [i, result] : llvm::enumerate(op->getResults()))

@@ -14,7 +14,7 @@ namespace tilewright {
 /// A body that is already built: an element of Plan::bodies.
 struct PlanBody {
   uint32_t index;
-  std::vector<size_t> sizes; // positions among the sizes that the branch or loop gives, of those that the body uses
+  std::vector<size_t> sizes; // of the sizes that the branch or loop gives, the positions of those that the body uses
 };
 
 class PlanSteps {
@@ -43,7 +43,7 @@ private:
   Expected<std::vector<runtime::ValueId>> passTo(const runtime::Plan &body, size_t first, mlir::ValueRange operands);
   Expected<runtime::BodyUse> useOf(llvm::StringRef body, mlir::AffineMap bodySizes, mlir::ValueRange captures);
   runtime::KernelId kernelOf(tile::KernelOp kernel);
-  /// `symbols`: the module's symbols that the kernel's stand for.
+  /// `symbols`: for each symbol of the kernel, the module's expression that the launch passes for it.
   runtime::TensorMap tensorMapOf(tile::TensorMapOp map, llvm::ArrayRef<mlir::AffineExpr> symbols);
   runtime::GroupId groupOf(mlir::Operation *op, llvm::StringRef name, llvm::StringRef root);
   /// The symbols of the module that `kernel` takes as scalars.

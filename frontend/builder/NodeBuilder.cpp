@@ -198,8 +198,8 @@ std::optional<int64_t> NodeBuilder::declaredRank(size_t i) const {
   return found == state.declaredRanks.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Sizes read at run time are taken for the sizes beside them, unless not all of them can be: the result of Reshape
-/// has as many elements as its input. Then each of them may be 1.
+/// Sizes that are read at run time are assumed to equal the sizes that they meet in the broadcast. If that contradicts
+/// what is known of them (the result of Reshape has as many elements as its input), each of them may be 1 instead.
 static void findRepeated(ImportState &state, ArrayRef<Sizes> shapes) {
   SmallVector<SizeAssumption> assumed;
   for (const Sizes &shape : shapes)
@@ -215,8 +215,9 @@ static void findRepeated(ImportState &state, ArrayRef<Sizes> shapes) {
       state.takeAsRepeated(size);
 }
 
-/// For two sizes of which none is the constant 1. By default they are assumed to be equal, which leaves one symbol. If
-/// either may be 1 at run time, the model gets a second plan, imported with broadcastWhenRunning.
+/// The size that `a` and `b` broadcast to, of which none is the constant 1. By default they are assumed to be equal,
+/// which leaves one symbol. If either may be 1 at run time, the model gets a second plan, imported with
+/// broadcastWhenRunning.
 AffineExpr NodeBuilder::broadcastSize(AffineExpr a, AffineExpr b, size_t dim) {
   a = state.resolve(a), b = state.resolve(b);
   std::string expected = fmt::format("expected shapes that broadcast, got {} beside {} in dimension {}", state.print(a),

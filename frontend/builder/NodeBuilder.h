@@ -53,7 +53,7 @@ public:
     int64_t opset = 0;
     Attributes attributes;
     std::vector<ImportedValue *> inputs, outputs;
-    bool feedsOneProduct = true; // nothing but one product or gather reads the result, perhaps transposed
+    bool feedsOneProduct = true; // one product or gather, perhaps of the transpose, is its only reader
   };
 
   NodeBuilder(ImportState &state, Node &node) : state(state), node(node) {}
@@ -79,7 +79,8 @@ public:
   std::vector<std::string> texts(std::string_view name) const; // the same
   bool hasAttribute(std::string_view name) const { return node.attributes.contains(name); }
 
-  /// Contents of an integer input as numbers or as sizes. Declines if they are only known at run time.
+  /// The contents of an integer input, as numbers or as expressions in symbols. Declines if they are only known at run
+  /// time.
   std::vector<int64_t> knownIntegers(size_t i) const;
   Sizes knownSizes(size_t i) const;
   mlir::AffineExpr knownSize(size_t i) const; // of an input with one element
@@ -88,10 +89,10 @@ public:
   std::vector<Term> scalars(size_t i, DType as = DType::I64);
   /// The elements of an input as sizes: known expressions, or symbols that are bound at run time.
   Sizes sizesFrom(size_t i);
-  /// The value of a constant input of one element.
+  /// The value of a constant input of one element; nullopt if input `i` is absent or anything else.
   std::optional<double> scalarConstant(size_t i) const;
   const Tensor *constant(size_t i) const { return has(i) ? state.constantOf(*node.inputs[i]) : nullptr; }
-  /// For what is an attribute in early opsets and an input later. Nothing if it is absent from both.
+  /// Integers that are an attribute in early opsets and an input in later ones. nullopt if both are absent.
   std::optional<std::vector<int64_t>> integersFrom(std::string_view attribute, size_t input) const;
 
   /// Converts a negative axis. Malformed unless -rank <= axis < rank (<= rank if `orEnd`).
@@ -118,11 +119,12 @@ public:
   /// The shape that `shapes` broadcast to, as in NumPy. Unifies symbols where that is necessary.
   Sizes broadcastSizes(llvm::ArrayRef<Sizes> shapes);
   mlir::AffineExpr broadcastSize(mlir::AffineExpr a, mlir::AffineExpr b, size_t dim);
-  /// Requires equal sizes, by a check at run time if necessary. Error: "expected `what` = b, got a".
+  /// Requires equal sizes, by a check at run time if necessary. Malformed if they differ for all values of the symbols:
+  /// "expected `what` = b, got a".
   void unify(mlir::AffineExpr a, mlir::AffineExpr b, const std::string &what);
   /// size / by, which must be exact; checked at run time if necessary. Error: "expected `what` that `by` divides".
   mlir::AffineExpr divide(mlir::AffineExpr size, mlir::AffineExpr by, const std::string &what);
-  /// The rank of output `i`, if the model declares one.
+  /// The rank that the model declares for output `i`; nullopt if it declares none.
   std::optional<int64_t> declaredRank(size_t i) const;
 
   //===- Building: accesses ---------------------------------------------------------------------------------------===//
@@ -130,7 +132,7 @@ public:
   Term conform(Term x, llvm::ArrayRef<mlir::AffineExpr> sizes);
   Term term(mlir::Value value) { return {this, value}; }
   Term broadcast(Term x, llvm::ArrayRef<mlir::AffineExpr> sizes);
-  /// Dimension i of x becomes dimension dims[i].
+  /// The same, with dimension i of x as dimension dims[i] of the result.
   Term broadcast(Term x, llvm::ArrayRef<mlir::AffineExpr> sizes, llvm::ArrayRef<int64_t> dims);
   /// Broadcasts a vector along dimension `dim` to the sizes of `like`.
   Term along(Term vector, Term like, int64_t dim);
@@ -138,8 +140,11 @@ public:
   Term transpose(Term x, llvm::ArrayRef<int64_t> perm);
   /// `size` elements of dimension `dim`, starting at `offset`.
   Term slice(Term x, int64_t dim, mlir::AffineExpr offset, mlir::AffineExpr size, int64_t stride = 1);
+  /// Pads with `fill`: x's element 0 of dimension d becomes element low[d] of the result, whose sizes are `sizes`.
   Term pad(Term x, llvm::ArrayRef<int64_t> low, llvm::ArrayRef<mlir::AffineExpr> sizes, double fill);
   Term concat(llvm::ArrayRef<Term> terms, int64_t axis);
+  /// result[c] = data[map(c, indices[c])]: the map's dimensions are the result's coordinates, then one for each index
+  /// tensor. Indices are broadcast to `sizes`.
   Term gather(Term data, llvm::ArrayRef<Term> indices, mlir::AffineMap map, llvm::ArrayRef<mlir::AffineExpr> sizes);
   /// Adds `size` to negative indices.
   Term wrapped(Term index, mlir::AffineExpr size);
@@ -158,6 +163,7 @@ public:
   /// A tensor of shape `sizes` with the value of `size` in every element.
   Term sizeAs(mlir::AffineExpr size, llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element);
   Term constantTerm(const Tensor &tensor) { return term(state.constant(tensor)); }
+  /// A tensor whose elements are their coordinate along `dim`.
   Term iota(llvm::ArrayRef<mlir::AffineExpr> sizes, int64_t dim, mlir::Type element);
   template <typename Op> Term apply(Term x) {
     if (Op::getOperationName().starts_with("math.") && !x.isFloat() && !std::is_same_v<Op, mlir::math::AbsIOp>)
@@ -171,6 +177,7 @@ public:
   /// Broadcasts both to one shape. Malformed if their element types differ.
   std::pair<Term, Term> together(Term a, Term b);
   std::string print(Term x) const;
+  /// Compares by predicate `f` if the elements are floats, else by `i`. Elements of the result are i1.
   Term compare(mlir::arith::CmpFPredicate f, mlir::arith::CmpIPredicate i, Term a, Term b);
   Term select(Term condition, Term yes, Term no);
   Term maximum(Term a, Term b, bool isSigned = true);
@@ -181,7 +188,7 @@ public:
   Term divideIntegers(Term a, Term b, bool isSigned);
   /// Converts from one ONNX type to another, as Cast does.
   Term convert(Term x, DType from, DType to);
-  /// What is computed in f32, in `type` if that is a half type; otherwise as it is.
+  /// `x`, computed in f32, rounded to `type` if that is a half type; else `x`.
   Term stored(Term x, DType type) { return isHalf(type) ? convert(x, DType::F32, type) : x; }
   Term widen(Term x); // half types to f32
   Term exp(Term x);
@@ -194,8 +201,9 @@ public:
   Term relu(Term x) { return maximum(x, 0); }
 
   //===- Building: loops ------------------------------------------------------------------------------------------===//
-  /// The result of a reduction of no elements.
+  /// The result of a reduction of no elements, in every element of a tensor of `sizes`.
   Term neutral(graph::ReduceKind kind, llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element);
+  /// Reduces `axes`, which the result does not have; x itself if there are none.
   Term reduce(graph::ReduceKind kind, Term x, llvm::ArrayRef<int64_t> axes);
   /// Broadcasts the result of reducing `axes` of `like` back to the sizes of `like`.
   Term spread(Term reduced, Term like, llvm::ArrayRef<int64_t> axes);

@@ -6,7 +6,8 @@
 
 namespace tilewright::ops {
 
-/// Kernel, strides, dilations, padding, and the spatial sizes that follow.
+/// Kernel, strides, dilations and padding for each spatial dimension, and the sizes of the result that follow from
+/// them.
 struct WindowShape {
   llvm::SmallVector<int64_t> kernel, strides, dilations, low, high;
   Sizes output;
@@ -27,11 +28,12 @@ WindowShape windowShape(NodeBuilder &b, llvm::ArrayRef<int64_t> kernel, llvm::Ar
 Term channelsLast(NodeBuilder &b, Term x);
 Term channelsFirst(NodeBuilder &b, Term x);
 
-/// [N..., x..., rest...] -> [N..., o..., k..., rest...]; `first`: how many dimensions there are before the windows'.
+/// The windows of x: [N..., x..., rest...] -> [N..., o..., k..., rest...]. `first` is the number of dimensions N.
+/// Elements in the padding are `fill`.
 Term windowOf(NodeBuilder &b, Term x, const WindowShape &w, double fill, size_t first = 1);
 
 /// Rounds to the type of input 0 if that is a half type. Called before the final transpose, so that the transpose moves
-/// what is stored.
+/// elements of the storage type.
 Term stored(NodeBuilder &b, Term x);
 
 } // namespace tilewright::ops

@@ -30,15 +30,15 @@ public:
   /// Adds a copy of `bytes`.
   std::string add(std::span<const std::byte> bytes);
   /// Adds the concatenation of entries along a dimension: row i of the result is row i of each part, one after the
-  /// other, where the dimensions in front of the concatenated one make `rows` rows. The entry refers to its parts.
-  /// Where a part is absent, as in text without its constants file, so are the bytes that the key stands for.
+  /// other, where the dimensions in front of the concatenated one make `rows` rows. The entry refers to its parts. If a
+  /// part is absent, as in text without its constants file, the pool has no bytes for the returned key.
   std::string join(std::span<const std::string> parts, size_t rows);
 
   bool contains(std::string_view key) const;
   /// How many bytes `key` has; 0 if there is no such entry.
   size_t size(std::string_view key) const;
-  /// The bytes of `key`, or an empty span with a null pointer if there is no such entry. A joined entry is laid out and
-  /// stays: `read` is for those who need it once.
+  /// The bytes of `key`, or an empty span with a null pointer if there is no such entry. A joined entry is laid out in
+  /// memory and stays so; `read` is for callers that need its bytes only once.
   std::span<const std::byte> get(std::string_view key) const;
   /// The same; a joined entry is laid out for as long as the result lives.
   ConstantBytes read(std::string_view key) const;
@@ -53,7 +53,7 @@ public:
 private:
   struct Entry {
     size_t size = 0;
-    ConstantBytes contents;         // without data for a joined entry that nobody asked to stay
+    ConstantBytes contents;         // without data for a joined entry that `get` was not called for
     std::vector<std::string> parts; // of a joined entry
     size_t rows = 1;
   };

@@ -49,7 +49,7 @@ inline constexpr llvm::StringLiteral definitionsAttr = "graph.definitions";
 /// [symbol, ...]: symbols that may be 0 even if no tensor is empty. All others are then at least 1.
 inline constexpr llvm::StringLiteral mayBeZeroAttr = "graph.may_be_zero";
 
-/// A unit: the module is the body of a loop, and runs once for each turn.
+/// A unit attribute: the module is the body of a loop, and runs once for each iteration.
 inline constexpr llvm::StringLiteral repeatedAttr = "graph.repeated";
 
 // On operations, arguments and results:

@@ -6,16 +6,16 @@
 
 namespace tilewright::graph {
 
-/// Receives the sentence ("expected X because Y, got Z") when one of these functions fails.
+/// Called with a sentence ("expected X because Y, got Z") when one of these functions fails.
 using ShapeError = llvm::function_ref<void(const llvm::Twine &)>;
 
 mlir::FailureOr<mlir::RankedTensorType> transposedType(mlir::RankedTensorType data, llvm::ArrayRef<int64_t> perm,
                                                        ShapeError error);
 mlir::FailureOr<mlir::RankedTensorType> concatenatedType(mlir::TypeRange inputs, int64_t axis, ShapeError error);
-/// Sums and products of half types are f32.
+/// Sums and products of half types have elements of f32.
 mlir::FailureOr<mlir::RankedTensorType> reducedType(ReduceKind kind, mlir::RankedTensorType input,
                                                     llvm::ArrayRef<int64_t> axes, ShapeError error);
-/// Contractions of half types are f32, those of i8 are i32.
+/// Contractions of half types have elements of f32, those of i8 of i32.
 mlir::FailureOr<mlir::RankedTensorType> contractedType(mlir::RankedTensorType lhs, mlir::RankedTensorType rhs,
                                                        llvm::ArrayRef<mlir::AffineMap> maps, ShapeError error);
 

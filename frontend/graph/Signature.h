@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When two operations with regions are the same program.
+// Signatures, by which two operations with regions are recognized as the same program.
 #pragma once
 
 #include "mlir/IR/Operation.h"

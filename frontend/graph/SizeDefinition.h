@@ -18,10 +18,10 @@ enum class DefinitionKind {
   Maximum,   // "max"
   Quotient,  // "floordiv": an exact division; a guard checks that
   Broadcast, // "broadcast": rhs if lhs is 1, else lhs
-  Value,     // "value": lhs; for a guard on an expression that has been replaced everywhere else
+  Value,     // "value": lhs, an expression that has been replaced everywhere but in a guard
 };
 
-/// Whether an attribute is a map of one expression, in symbols alone.
+/// Whether an attribute is an affine map with one result, in symbols only.
 bool isSize(mlir::Attribute attribute);
 
 struct SizeDefinition {
@@ -46,7 +46,8 @@ llvm::SmallVector<SizeDefinition> definitionsOf(mlir::Operation *module);
 llvm::SmallVector<int64_t> symbolsThatMayBeZero(llvm::ArrayRef<SizeDefinition> definitions,
                                                 llvm::ArrayRef<int64_t> readSymbols);
 
-/// `size` as c * s + k with a symbol s and constants c >= 1 and k, so that the value of `size` gives the symbol's.
+/// `size` as c * s + k with a symbol s and constants c >= 1 and k, so that the symbol's value follows from the value of
+/// `size`. nullopt if it has another form.
 struct ScaledSymbol {
   unsigned symbol = 0;
   int64_t factor = 1, added = 0;

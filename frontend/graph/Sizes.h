@@ -11,7 +11,8 @@
 //   (h - 1) floordiv 2 + 1,  h ceildiv 2      both (h + 1) floordiv 2
 //   ((h floordiv 2) + 1) floordiv 2           (h + 2) floordiv 4
 //
-// A remainder by a constant is a quotient too, so that what fills up the last window of 8 leaves no remainder:
+// A remainder by a constant is written with a quotient too. So a size that is filled up to a multiple of 8 is
+// recognized as one:
 //
 //   (h + -h mod 8) floordiv 8                 h - (h * 7) floordiv 8
 #pragma once
@@ -54,11 +55,10 @@ int64_t atZero(mlir::AffineExpr expr);
 /// True if the expression is nowhere smaller than where all symbols are 0. False if that is not proved.
 bool isLeastAtZero(mlir::AffineExpr expr);
 
-/// The quotients and remainders that a canonical expression has for atoms: what a symbol is not, and nothing divides
-/// out.
+/// The atoms of a canonical expression that are quotients or remainders (frontend/index/Polynomial.h), not symbols.
 llvm::SmallVector<mlir::AffineExpr> divisionsOf(mlir::AffineExpr expr);
 
-/// The value of a constant expression.
+/// The value of a constant expression; nullopt if it is none.
 std::optional<int64_t> constantSize(mlir::AffineExpr size);
 
 /// The value of `expr`, a size or a coordinate, where dimensions and symbols have these values. A quotient or remainder

@@ -9,9 +9,9 @@ namespace tilewright {
 namespace {
 
 enum class ResultSize {
-  Grows,       // far larger than the inputs, by the values of small integer inputs
-  Expands,     // the same, by the values of all inputs but the first, which is data
-  ToShape,     // the common shape of the first input and the one that is written in the second
+  Grows,       // may be far larger than the inputs: as the values of small integer inputs say
+  Expands,     // the same, but the first input is data, whose values do not count
+  ToShape,     // the common shape of the first input and the shape that the second holds
   LikeFirst,   // as many elements as the first input
   Broadcast,   // the common shape of all inputs
   Together,    // as many elements as all inputs together
@@ -86,7 +86,7 @@ double elementsOf(ArrayRef<int64_t> shape) {
   return count;
 }
 
-/// The size of dimension `fromLast` of a shape that is aligned at its end; 1 if it has none.
+/// The size of the dimension with `fromLast` dimensions after it; 1 if there is none.
 int64_t sizeFromLast(ArrayRef<int64_t> shape, size_t fromLast) {
   return fromLast < shape.size() ? shape[shape.size() - 1 - fromLast] : 1;
 }
@@ -115,7 +115,7 @@ FoldBound contractionBound(ArrayRef<ArrayRef<int64_t>> shapes) {
   return {elements, elements * static_cast<double>(depth), false};
 }
 
-/// The values of a small integer input, which may be a shape or a count; none of another.
+/// The values of a small integer input, which may be a shape or a count. Empty for other inputs.
 SmallVector<int64_t> valuesOf(NodeBuilder &b, ImportedValue &value) {
   SmallVector<int64_t> values;
   if (const Sizes *elements = b.state.elementsOf(value))

@@ -24,8 +24,9 @@ Expected<std::shared_ptr<onnx::ModelProto>> parseModel(std::string_view bytes, c
     return Status(Code::Malformed,
                   fmt::format("'{}' has {} bytes, ONNX files have at most 2 GiB (weights go to external data)", name,
                               bytes.size()));
-  // Messages nest at most 100 deep, protobuf's default. From an array it also knows where the file ends, but inside of
-  // a message that claims to be longer it reserves up to 50 MB for a string that does, too.
+  // protobuf limits the nesting of messages to 100 by default, and checks lengths against the end of the array. But
+  // inside of a message whose length goes beyond the end, it may reserve up to 50 MB for a string whose length does
+  // too.
   auto model = std::make_shared<onnx::ModelProto>();
   try {
     if (!model->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
@@ -110,7 +111,8 @@ std::string sharedName(const onnx::ModelProto &model) {
   return "";
 }
 
-/// If the sizes of a model contradict each other, its names may: ONNX Runtime only warns of that.
+/// Imports a model. If that fails, and inputs share names of dimensions, it is tried again with each dimension as a
+/// size of its own: some models give one name to sizes that differ, of which ONNX Runtime only warns.
 Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, const std::shared_ptr<const onnx::ModelProto> &model,
                                              ExternalData &files, const ImportOptions &options, ImportReport &report) {
   DialectRegistry registry;

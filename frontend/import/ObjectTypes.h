@@ -17,7 +17,7 @@ OnnxTypePtr typeOf(const ImportedValue &value);
 /// The most precise type that covers both. Null means "no elements", which every type covers.
 OnnxTypePtr commonType(const OnnxTypePtr &a, const OnnxTypePtr &b);
 bool sameType(const OnnxTypePtr &a, const OnnxTypePtr &b);
-/// Whether a size names none but the first `symbols` symbols, as a body has them of what surrounds it.
+/// Whether a size contains only the first `symbols` symbols: in a body, those of the surrounding graph.
 bool isKnownBy(mlir::AffineExpr size, unsigned symbols);
 /// The type as far as it is known outside of a body, whose own symbols come after the first `symbols`.
 OnnxTypePtr typeOutside(const OnnxTypePtr &type, unsigned symbols);
@@ -25,7 +25,7 @@ OnnxTypePtr typeOutside(const OnnxTypePtr &type, unsigned symbols);
 /// that no kernel handles.
 OnnxTypePtr declaredType(ImportState &state, const onnx::TypeProto &type, const std::string &name);
 
-/// Result types of an operator on sequences or optional values; nothing for other operators.
+/// Result types of an operator on sequences or optional values; nullopt for other operators.
 std::optional<std::vector<OnnxType>> objectResultTypes(NodeBuilder &builder);
 
 } // namespace tilewright

@@ -16,8 +16,8 @@ using namespace tilewright::normalize;
 
 namespace {
 
-/// MLIR folds x >= x and x ^ x to constants whatever the sizes of x are. A constant's sizes must be known: where they
-/// are not, a scalar is repeated.
+/// MLIR folds x >= x and x ^ x to constants even if sizes of x are symbols. But an arith.constant must have constant
+/// sizes, so it is replaced by a broadcast of a scalar.
 struct SplatOfUnknownSize : OpRewritePattern<arith::ConstantOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::ConstantOp op, PatternRewriter &rewriter) const override {
@@ -37,8 +37,9 @@ struct SplatOfUnknownSize : OpRewritePattern<arith::ConstantOp> {
   }
 
 private:
-  /// That of a reader; what is an output itself has but the node's name left, as its location, and outputs of several
-  /// nodes that are one constant not even that: they count as the first node's.
+  /// The ONNX node to set on the new operations: that of a reader. A constant that is itself an output has no such
+  /// reader; its location then names its node. If it is the output of several nodes it has no such name either, and
+  /// gets the first node.
   static Attribute nodeOf(arith::ConstantOp op) {
     for (Operation *user : op->getUsers())
       if (Attribute node = user->getAttr(graph::nodeAttr))

@@ -70,7 +70,7 @@ bool IntegerContraction::isConstant(unsigned i) {
          llvm::all_of(side[i].accesses, [](Operation *access) { return isa<graph::TransposeOp>(access); });
 }
 
-/// x ^ 0x80, which read with the other sign is the same numbers plus or minus 128.
+/// x ^ 0x80. Read with the other signedness, these are the same numbers plus or minus 128.
 Value IntegerContraction::withFlippedSign(Value integers) {
   auto weights = integers.getDefiningOp<graph::ConstantOp>();
   if (!weights)

@@ -13,6 +13,7 @@
 
 namespace tilewright {
 
+/// Normalizes @main of `module`. Fails with a diagnostic if there is none, or if rewrites undo each other.
 mlir::LogicalResult normalizeGraph(mlir::ModuleOp module);
 
 } // namespace tilewright

@@ -24,8 +24,8 @@ std::string printed(Attribute attribute) {
   return text;
 }
 
-/// The attributes of an operation without its ONNX node. The dictionary of all of them is never made: it would be
-/// another one for each node, and stay in the context.
+/// The attributes of an operation without its ONNX node. The dictionary with the node is never built here, because
+/// there would be a different one for each node, which stays in the context.
 DictionaryAttr meaning(Operation *op) {
   NamedAttrList attributes;
   for (NamedAttribute attribute : op->getDiscardableAttrs())
@@ -163,7 +163,7 @@ void normalize::orderOperands(ArrayRef<Operation *> ops, TextHashes &hashes) {
   Ranks ranks(hashes, byType);
   for (Operation *op : ops) {
     ranks.orderOperands(op);
-    if (op != ops.back()) // which none of the others reads
+    if (op != ops.back()) // no other operation reads the last one, so it needs no rank
       ranks.add(op);
   }
 }

@@ -26,7 +26,8 @@ enum class Sharing {
   All,
 };
 
-/// Merges equal operations. `graph.nodes_of` on the remaining one lists the ONNX nodes of all of them.
+/// Merges equal operations of a block, as far as `sharing` allows. `graph.nodes_of` on the remaining operation lists
+/// the ONNX nodes of all.
 void shareEqual(mlir::Block &block, Sharing sharing);
 
 /// Orders operands of commutative operations by structural hash, and operations depth first from the function's
@@ -37,7 +38,7 @@ void orderGraph(mlir::func::FuncOp function);
 /// operations of a graph differ in it, so each text is hashed once.
 class TextHashes {
 public:
-  /// Of an operation without its operands and its ONNX node.
+  /// The hash of an operation, without its operands and its ONNX node.
   uint64_t of(mlir::Operation *op);
   uint64_t of(mlir::Type type);
 

@@ -10,9 +10,9 @@
 
 namespace tilewright::normalize {
 
-/// One number, or one for each coordinate along `dim` of the integers.
+/// A scale or a zero point: one number, or one for each coordinate along dimension `dim` of the integers.
 struct QuantizationParameter {
-  std::optional<double> number; // if it is one known number; otherwise
+  std::optional<double> number; // if it is one known number; else `value`
   mlir::Value value;            // of rank 0, or of rank 1 along `dim`
   int64_t dim = -1;
 
@@ -32,11 +32,11 @@ struct Quantized {
   bool hasZero() const { return knownZero() != 0; }
 };
 
-/// Traces `value`, of f32 or i32, back to the integers it was dequantized from. Nothing if there are none, or behind an
-/// access that fills with a value other than zero.
+/// Traces `value`, of f32 or i32, back to the integers it was dequantized from. nullopt if there are none, or if an
+/// access on the way fills with a value other than zero.
 std::optional<Quantized> quantizedOf(mlir::Value value);
 
-/// The elements of a constant vector or scalar, possibly behind widening casts. Nothing if it is not constant.
+/// The elements of a constant vector or scalar, possibly behind widening casts. nullopt if it is not constant.
 std::optional<llvm::SmallVector<double>> knownNumbers(mlir::Value value);
 
 /// The bytes of a constant of i8; empty if they are not available.

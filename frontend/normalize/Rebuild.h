@@ -12,12 +12,13 @@ using Sizes = llvm::SmallVector<mlir::AffineExpr>;
 
 Sizes sizesOf(mlir::Value value);
 mlir::RankedTensorType tensorOf(mlir::Value value);
-mlir::AffineExpr countOf(mlir::Value value);
+mlir::AffineExpr countOf(mlir::Value value); // the number of elements
 bool isUnit(mlir::AffineExpr size);
 
 /// True for arith and math operations that work element by element and have one result.
 bool isElementwise(mlir::Operation *op);
 
+/// The permutation that undoes `perm`.
 llvm::SmallVector<int64_t> inverse(llvm::ArrayRef<int64_t> perm);
 
 /// The bytes of a dense tensor with its dimensions permuted: result dimension i is dimension perm[i].
@@ -35,12 +36,15 @@ public:
   mlir::Value reshape(mlir::Value data, mlir::ArrayRef<mlir::AffineExpr> sizes);
   /// Result dimension i is operand dimension perm[i].
   mlir::Value transpose(mlir::Value data, llvm::ArrayRef<int64_t> perm);
+  /// Operand dimension i becomes result dimension dims[i].
   mlir::Value broadcast(mlir::Value data, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<mlir::AffineExpr> sizes);
   mlir::Value roll(mlir::Value data, llvm::ArrayRef<mlir::AffineExpr> offsets);
+  /// A reduction of the kind of `like`.
   mlir::Value reduce(graph::ReduceOp like, mlir::Value input, llvm::ArrayRef<int64_t> axes);
   /// The elementwise operation `op` on other operands, which have these sizes.
   mlir::Value elementwise(mlir::Operation *op, mlir::ValueRange operands, llvm::ArrayRef<mlir::AffineExpr> sizes);
 
+  /// The type with these sizes and the element type of `elementsLike`.
   mlir::RankedTensorType type(llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Value elementsLike) const;
   mlir::MLIRContext *context() const { return origin->getContext(); }
 

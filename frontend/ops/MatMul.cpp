@@ -55,7 +55,8 @@ Term matmulOf(NodeBuilder &b, Term lhs, Term rhs) {
   return b.reshape(result, sizes);
 }
 
-/// An integer operand minus its zero point, in 32 bits. Without a zero point, signed bytes remain i8.
+/// An integer operand in 32 bits, minus its zero point if it has one. A vector of zero points is along dimension
+/// `alongDim`.
 Term shifted(NodeBuilder &b, size_t i, size_t zeroPoint, int64_t alongDim) {
   Term x = b.convert(b.raw(i), b.type(i), DType::I32);
   if (!b.has(zeroPoint))

@@ -60,7 +60,7 @@ std::vector<float> reals(NodeBuilder &b, std::string_view name) {
 struct Cell {
   NodeBuilder &b;
   Term x;                        // [B, gates * H]: X W^T + the bias of W; [2, B, gates * H] of both directions
-  std::optional<Term> late;      // [H, H], weights in the model's type of a gate that depends on others; [2, H, H]
+  std::optional<Term> late;      // [H, H], weights of a gate that depends on others, in the model's type; [2, H, H]
   Term bias;                     // [gates * H], of the recurrence, zeros if absent; [2, 1, gates * H]
   std::optional<Term> peepholes; // [3 * H]; [2, 1, 3 * H]
   Term hidden, cell;             // [B, H]; [2, B, H]
@@ -152,7 +152,8 @@ Term stacked(NodeBuilder &b, ArrayRef<Term> terms) {
   return b.concat(parts, 0);
 }
 
-/// After the end of a sequence its state is kept and its elements are zero: `next` or `otherwise`.
+/// `next` for sequences that have not ended, else `otherwise`: after its end a sequence keeps its state, and its
+/// elements are zero.
 Term whereAlive(NodeBuilder &b, Term next, Term otherwise) {
   if (!b.has(6))
     return next;
@@ -181,7 +182,7 @@ void step(NodeBuilder &b, int64_t gates, const std::vector<std::string> &default
   if (!size)
     decline("a hidden size that is symbolic is not compiled");
   AffineExpr rows = b.number(gates * *size);
-  auto perSequence = [&](size_t i) { // the same for all sequences of a direction
+  auto perSequence = [&](size_t i) { // broadcast to all sequences of a direction
     Term all = b.in(i);
     return together ? b.reshape(all, {all.sizes()[0], b.number(1), all.sizes()[1]}) : all;
   };
@@ -291,7 +292,7 @@ void stackSteps(NodeBuilder &b) {
   b.out(b.concat(parts, 0));
 }
 
-/// [steps, 2, batch, H], with the second direction from the last step to the first, to the same from first to last.
+/// [steps, 2, batch, H], where the second direction's steps are in reverse order, to the same with all steps in order.
 Term inOneOrder(NodeBuilder &b, Term both) {
   Sizes sizes = both.sizes();
   Term number = b.iota(sizes, 1, b.state.builder.getI32Type()), reversed = b.slice(both, 0, sizes[0] - 1, sizes[0], -1);

@@ -198,9 +198,10 @@ Term cumulatedDirectly(NodeBuilder &b, Term x, int64_t axis, ReduceKind kind, Or
   return b.reduce(kind, masked, {rank});
 }
 
-/// The same in blocks, whose work grows with the length and not with its square: within each block, and over the blocks
-/// before it. Chains of additions are shorter too. Blocks of blocks only where the length is known, for each level is
-/// three kernels more; and none for integers whose number is not known: positions of tokens, counted by a mask.
+/// The same in blocks: within each block, and over the blocks before it. So the work grows with the length, not with
+/// its square, and chains of additions are shorter. Blocks of blocks are formed only if the length is known, because
+/// each level adds three kernels. Integers of unknown length, such as positions that are counted by a mask of tokens,
+/// are cumulated directly.
 Term cumulated(NodeBuilder &b, Term x, int64_t axis, ReduceKind kind, Order order) {
   constexpr int64_t block = 16;
   AffineExpr length = x.sizes()[axis];

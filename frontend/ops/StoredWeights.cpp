@@ -36,12 +36,13 @@ Term zeroPoints(NodeBuilder &b, const Tensor &zeros) { return b.convert(b.consta
 
 //===- DequantizeLinear -------------------------------------------------------------------------------------------===//
 
-/// Smaller matrices are folded: their floats take no memory to speak of.
+/// Smaller matrices are folded at import, because their floats take little memory.
 static constexpr int64_t leastElements = 1 << 12;
 
 namespace {
-/// How a DequantizeLinear's matrix and its parameters lie. Numbers along the depth share a byte, and a scale, in blocks
-/// of `block`: the dimension that is blocked, or else the one along which scales are all alike.
+/// The layout of a DequantizeLinear's matrix and its parameters. The depth is the dimension along which numbers are
+/// packed into bytes and each `block` of them has one scale: the blocked dimension, or else the one along which all
+/// scales are equal.
 struct MatrixLayout {
   int64_t depthDim; // the other one is the columns
   int64_t depth, columns, block;
@@ -49,7 +50,7 @@ struct MatrixLayout {
 };
 } // namespace
 
-/// Nothing for parameters of other shapes than ONNX asks for, and for blocks that are not whole or of odd size.
+/// nullopt if parameters have shapes that ONNX does not allow, or if blocks are incomplete or of odd size.
 static std::optional<MatrixLayout> layoutOf(const NodeBuilder &b, const Tensor &data, const Tensor &scale) {
   int64_t block = b.integer("block_size", 0), axis = b.integer("axis", 1);
   axis += axis < 0 ? 2 : 0;
@@ -87,7 +88,7 @@ Term dequantizedMatrix(NodeBuilder &b) {
   MatrixLayout layout = *layoutOf(b, data, *b.constant(1));
   bool isSigned = b.type(0) == DType::I4, isTurned = layout.depthDim == 1;
   int64_t blocks = layout.depth / layout.block;
-  auto numberAt = [&](const Tensor &tensor, int64_t place) -> unsigned { // signed ones are 8 larger, from 0 on
+  auto numberAt = [&](const Tensor &tensor, int64_t place) -> unsigned { // signed numbers are 8 larger
     return (tensor.data<uint8_t>()[place] + (isSigned ? 8 : 0)) & 15;
   };
   StoredWeights w{4, layout.block, blocks, layout.columns,
@@ -97,7 +98,7 @@ Term dequantizedMatrix(NodeBuilder &b) {
     auto at = [&](int64_t depth) { return isTurned ? column * layout.depth + depth : depth * w.n + column; };
     w.bytes.data<uint8_t>()[i] = static_cast<uint8_t>(numberAt(data, at(k)) | numberAt(data, at(k + 1)) << 4);
   }
-  // Parameters as [blocks, N]: they lie as the data does, where there are blocks of it.
+  // Parameters as [blocks, N]. Parameters of blocks have the data's order of dimensions.
   Sizes byBlock{b.number(blocks), b.number(w.n)};
   bool isOne = layout.parameters == MatrixLayout::Parameters::One,
        areTurned = layout.parameters == MatrixLayout::Parameters::OfBlocks && isTurned;

@@ -25,11 +25,11 @@ Term dequantized(NodeBuilder &b, const StoredWeights &weights, Term scale, doubl
 /// A zero point for each block, a byte each, as floats: `zeros` is [blocks, N] of U8.
 Term zeroPoints(NodeBuilder &b, const Tensor &zeros);
 
-/// Whether a DequantizeLinear is of a matrix of constants of four bits that stays packed: of 4,096 elements or more, in
-/// whole blocks of even size, with parameters that are constants of float32, float16 or bfloat16. One product or gather
-/// reads it: for others, or several, it is dequantized once, when compiling.
+/// Whether the node dequantizes a constant matrix of four bits that stays packed: it has 4,096 elements or more, in
+/// whole blocks of even size, and parameters that are constants of float32, float16 or bfloat16; and its only reader is
+/// one product or gather. With other or several readers it is dequantized once, when compiling.
 bool isStoredMatrix(const NodeBuilder &b);
-/// Such a node's result.
+/// The result of such a node.
 Term dequantizedMatrix(NodeBuilder &b);
 
 } // namespace tilewright::ops

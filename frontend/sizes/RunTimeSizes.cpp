@@ -175,7 +175,8 @@ Sizes sizesWithout(NodeBuilder &b, const RunTimeAxes &axes, const Sizes &sizes, 
     result.push_back(read.add(b.select(axes.contains(dim), one, scalarOf(b, sizes[dim])),
                               dim < axes.count() ? b.number(1) : sizes[dim]));
   for (int64_t at = 0; !keep && at < rank - axes.count();
-       ++at) { // the one dimension that so many others stay in front of
+       // The size of result dimension `at`: that of the kept dimension with `at` kept ones before it.
+       ++at) {
     Term size = zero;
     for (int64_t dim = at; dim <= at + axes.count(); ++dim) {
       Term isHere = isEqual(scalarOf(b, dim - at), axes.below(dim));

@@ -22,7 +22,7 @@ public:
   /// Makes an i64 scalar a size. Negative values are an error at run time. `like` stands for it in trial runs at import
   /// (HostCallResults.h).
   mlir::AffineExpr add(Term number, mlir::AffineExpr like);
-  /// Makes it a run-time error with this message if an i1 scalar is false.
+  /// Adds a check: it is an error at run time, with this message, if `condition` (an i1 scalar) is false.
   void require(Term condition, const std::string &expected);
   /// Emits the read. To be called once, before anything uses one of the sizes, and after the last `decline`.
   void read();
@@ -72,7 +72,8 @@ Term both(Term a, Term b);
 Term stepsBetween(Term first, Term last, Term step);
 /// a modulo m, in 0..m-1.
 Term floorModulo(Term a, Term m);
-/// For each axis in turn the view along it of a tensor of `sizes` in which the axes before it have been reduced to 1.
+/// For each axis in turn: the view along it of a tensor of `sizes` whose axes before it in the list are reduced to size
+/// 1.
 std::vector<AxisView> viewsAlong(NodeBuilder &b, const RunTimeAxes &axes, const Sizes &sizes, RunTimeSizes &read);
 /// `sizes` with the axes set to 1 if `keep`, or removed.
 Sizes sizesWithout(NodeBuilder &b, const RunTimeAxes &axes, const Sizes &sizes, bool keep, RunTimeSizes &read);

@@ -251,9 +251,9 @@ Result negate(NodeBuilder &b) {
                   llvm::map_to_vector(contents(b, 0), [](AffineExpr x) { return graph::canonicalSize(x * -1); })};
 }
 
-/// Whether `x` is at least 0. For sizes of inputs that is a promise, kept by a guard, if only sizes that are too small
-/// for the model make it negative: (s floordiv 80) - 3 is what a convolution leaves of s. What is found in the data is
-/// often nothing, so nothing is promised of it.
+/// Whether `x` may be taken to be at least 0. If that is not proved, but only sizes of inputs that are too small for
+/// the model would make it negative, a guard refuses these: (s floordiv 80) - 3 may be what a convolution leaves of s.
+/// Sizes that the data decides are often 0, so there is no guard for them.
 bool takeNonNegative(NodeBuilder &b, AffineExpr x) {
   bool isPromised = b.state.isEarly(x) && (graph::isNonNegative(x, 1) || graph::isLeastAtZero(x));
   if (!isPromised && !graph::isNonNegative(x))
@@ -287,8 +287,8 @@ Result minimum(NodeBuilder &b) {
   return elementwise(b, [&](AffineExpr x, AffineExpr y) { return b.state.minimum(x, y); });
 }
 
-/// Whether a size that is told from another by symbols of at least 1 may equal it all the same, because a symbol counts
-/// what is found in the data: often nothing.
+/// Whether two sizes that differ if all symbols are at least 1 may be equal all the same, because the data decides a
+/// symbol in their difference, which may be 0.
 bool countsData(NodeBuilder &b, AffineExpr more, AffineExpr less) {
   AffineExpr difference = graph::canonicalSize(more - less);
   return !graph::isNonNegative(difference - 1) && !b.state.isEarly(difference);
@@ -309,7 +309,7 @@ Result equal(NodeBuilder &b) {
     AffineExpr more = *sign > 0 ? x : y, less = *sign > 0 ? y : x;
     if (countsData(b, more, less))
       return AffineExpr();
-    requireApart(b, more, less); // where a size of 0 would make them equal, it is refused
+    requireApart(b, more, less); // a guard refuses sizes of 0 that would make them equal
     return b.number(0);
   });
 }

@@ -21,8 +21,8 @@ struct ImportOptions {
   /// What to do with two sizes that meet in a broadcast when either may turn out to be 1. By default they are assumed
   /// to be equal; if this is set, the broadcast is decided at run time: slower, but right for all sizes.
   bool broadcastWhenRunning = false;
-  /// Whether dimensions of inputs with one name have one size. Some models name sizes that differ alike; where a model
-  /// cannot be imported because of that, it is imported again without.
+  /// Whether dimensions of inputs that have the same name have the same size. Some models give one name to sizes that
+  /// differ: if the import fails, it is tried again with false.
   bool namesAreShared = true;
   /// A node that only the reference can run is an error (`--no-fallback`).
   bool noFallback = false;

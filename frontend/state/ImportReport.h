@@ -28,7 +28,7 @@ struct ImportReport {
   std::vector<std::string> assumedEqual; // a sentence for each pair of broadcast sizes of which either could be 1
   std::vector<SizeChoice> choices;       // in the order of the nodes
   std::vector<std::string> warnings;
-  bool namesAreShared = true; // as ImportOptions says, or false because they contradicted each other
+  bool namesAreShared = true; // as in ImportOptions, or false if the import succeeded only without
   int64_t nodeCount = 0;      // after inlining functions and branches
 };
 

@@ -50,7 +50,7 @@ struct ImportedValue {
   int64_t rank() const { return static_cast<int64_t>(sizes.size()); }
 };
 
-/// The element type for `type` in IR: signless integers, i1 for bool, a type of the flow dialect for strings,
+/// The element type in IR for `type`: signless integers, i1 for bool, a type of the flow dialect for strings,
 /// sequences, optional values and maps.
 mlir::Type elementType(mlir::MLIRContext *context, DType type);
 /// Whether `type` is only a storage type: arithmetic on it is done in f32.
@@ -93,8 +93,8 @@ public:
   mlir::AffineExpr symbol(std::string_view name);
   /// A symbol with a new name: "<stem>0", "<stem>1", ...
   mlir::AffineExpr freshSymbol(std::string_view stem);
-  /// The same, for a size that was `first` and `second` in the two trial runs of a reference kernel (HostCall.cpp).
-  /// Zeros are not taken over.
+  /// The same, for a size that was `first` and `second` in the two trial runs of a reference kernel
+  /// (HostCallResults.cpp). They become the symbol's trial numbers, unless one is 0.
   mlir::AffineExpr freshSymbol(std::string_view stem, int64_t first, int64_t second);
   /// The value of each symbol in trial run 0 or 1: small numbers that are consistent with each other.
   const std::vector<int64_t> &trialNumbers(int trial) const { return numbers[trial]; }
@@ -123,12 +123,12 @@ public:
   /// Records that a = b for sizes of which some were read at run time, which the plan checks by itself. `unify` then
   /// gives none of them a size for which that is never true.
   void recordEqual(mlir::AffineExpr a, mlir::AffineExpr b) { equations.push_back(resolve(a - b)); }
-  /// Whether what was recorded cannot hold if each of these symbols is the size beside it, and all sizes are at least
-  /// `least`, 0 or 1.
+  /// Whether a recorded equation cannot hold if each symbol of `assumed` is the size that is paired with it, and all
+  /// sizes are at least `least` (0 or 1).
   bool contradicts(llvm::ArrayRef<SizeAssumption> assumed, int64_t least) const;
   /// Whether `size` is a symbol that was read at run time.
   bool isRead(mlir::AffineExpr size) const;
-  /// From now on what `symbol` broadcasts with is not assumed to be equal: it may be 1.
+  /// From now on sizes that `symbol` meets in a broadcast are not assumed to equal it: it may be 1.
   void takeAsRepeated(mlir::AffineExpr symbol) { repeated.insert(symbol); }
   bool isRepeated(mlir::AffineExpr size) const { return repeated.contains(size); }
   /// `size` after all replacements that `unify` has made since it was read.

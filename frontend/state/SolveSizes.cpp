@@ -325,8 +325,8 @@ bool ImportState::isRead(AffineExpr size) const {
   return symbol && readSymbols.contains(symbol.getPosition());
 }
 
-/// Whether `expr` is not 0 for any sizes of at least `least`: as it has one sign, or as one of `factors` divides all of
-/// it but a constant.
+/// Whether `expr` is provably not 0 if all sizes are at least `least`: because it has one sign, or because a size of
+/// `factors` divides all of it but a constant that is no multiple.
 static bool isNeverZero(AffineExpr expr, int64_t least, ArrayRef<SizeAssumption> factors) {
   if (graph::isNonNegative(expr - 1, least) || graph::isNonNegative(expr * -1 - 1, least))
     return true;

@@ -14,12 +14,12 @@
 
 namespace tilewright {
 
-/// Bytes go to a temporary file beside the target, which `commit` replaces by it: a full disk or an interrupted process
-/// leaves the old file intact. Devices and pipes are written directly, since replacing /dev/null by a file would help
-/// nobody. A symbolic link is kept; its target is replaced.
+/// Bytes go to a temporary file beside the target, and `commit` renames it to the target: a full disk or an interrupted
+/// process leaves the old file intact. Devices and pipes are written directly, so that /dev/null is not replaced by a
+/// file. A symbolic link is kept; its target is replaced. Failures are Code::Io.
 class OutputFile {
 public:
-  /// Code::Io where the folder cannot be written or `path` is a folder.
+  /// Fails if the folder cannot be written or `path` is a folder.
   static Expected<OutputFile> create(const std::filesystem::path &path);
   OutputFile(OutputFile &&other) noexcept;
   OutputFile &operator=(OutputFile &&) = delete;

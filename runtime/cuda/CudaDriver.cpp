@@ -127,9 +127,9 @@ Status Driver::prepare(FunctionHandle function, const Kernel &kernel) const {
   return {};
 }
 
-/// Rows of a box are 128 bytes, swizzled as wgmma reads them; what lies outside of the tensor is zero. Elements are
-/// only moved, so their width is their type, unless they are rounded to tf32: to nearest even, subnormals and NaN
-/// included, as seen on an H100.
+/// Rows of a box are 128 bytes, with the swizzle that wgmma reads; elements outside of the tensor are zero. Elements
+/// are only moved, so unsigned integers of their width stand for their type. If the map says `rounded`, the copy engine
+/// rounds f32 to tf32: to nearest even, subnormals and NaN included, as observed on an H100.
 Status Driver::encode(const TensorMapArgs &map, const std::string &kernel, void *encoded) const {
   enum Type { UInt8 = 0, UInt16 = 1, UInt32 = 2, UInt64 = 4, TFloat32 = 11 };
   enum { InterleaveNone = 0, Swizzle128 = 3, PromoteTo256 = 3, FillZero = 0 };

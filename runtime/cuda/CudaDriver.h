@@ -32,7 +32,7 @@ struct LaunchAttribute {
 static_assert(sizeof(LaunchAttribute) == 72);
 inline constexpr int clusterDimension = 4;    // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
 inline constexpr int programmaticOverlap = 6; // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-/// The first driver that records such launches as graphs (CUDA 12.3).
+/// The first driver version that can capture launches with that attribute in graphs (CUDA 12.3).
 inline constexpr int overlapsInGraphs = 12030;
 
 /// CUlaunchConfig.

@@ -11,7 +11,7 @@ namespace tilewright::runtime {
 
 inline std::byte *advance(void *base, uint64_t offset) { return static_cast<std::byte *>(base) + offset; }
 
-/// May kernels use memory at this address for a value?
+/// Whether kernels may use memory at this address for a value (KernelAbi.h).
 inline bool isAligned(const void *address) { return reinterpret_cast<uintptr_t>(address) % format::alignment == 0; }
 
 } // namespace tilewright::runtime

@@ -15,9 +15,9 @@ struct TensorView {
   Tensor object = {};    // for strings, sequences, optionals and maps, instead of `data`
 };
 
-/// The value of each symbol. `given` are the first symbols of a body; ExprValues::unknown stands for symbols that a
-/// step binds. Code::Usage, with a sentence that names the input and both numbers, if the inputs do not fit the plan or
-/// each other.
+/// The value of each symbol. `given` are the values of a body's first symbols. Symbols that a step binds have the value
+/// ExprValues::unknown. Code::Usage, with a sentence that names the input and both numbers, if the inputs do not fit
+/// the plan or each other.
 Expected<std::vector<int64_t>> bindSymbols(const Plan &plan, std::span<const TensorView> inputs,
                                            std::span<const int64_t> given = {});
 

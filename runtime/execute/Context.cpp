@@ -15,7 +15,8 @@ namespace tilewright::runtime {
 static constexpr size_t keptInstances = 16;
 
 Context::~Context() {
-  // Waits before memory in use is freed; nobody is left to report a failure to. Bodies are destroyed with their root.
+  // Waits, so that memory in use is not freed. A failure cannot be reported here. Contexts of bodies need not wait:
+  // their root's destructor, which destroys them, has.
   if (stream_ && program_ && tree_ == &program_->tree())
     static_cast<void>(stream_->synchronize().ok());
 }
@@ -40,7 +41,7 @@ Expected<std::unique_ptr<Context>> Context::create(std::shared_ptr<const Program
   return context;
 }
 
-/// Sizes the tables that hold values outside of the arena.
+/// Sizes the tables by value that do not depend on the bound sizes.
 void Context::prepare() {
   own_.resize(plan().values.size());
   objects_.resize(plan().values.size());
@@ -131,7 +132,7 @@ Status Context::growArena(uint64_t bytes) {
   if (bytes <= arena_->bytes)
     return {};
   TILEWRIGHT_TRY(synchronize());
-  *arena_ = {}; // freed first: both together may not fit
+  *arena_ = {}; // freed before the new one is allocated: both together may not fit
   Expected<std::shared_ptr<void>> memory = device_->allocate(bytes);
   TILEWRIGHT_TRY(memory);
   *arena_ = {*memory, bytes};
@@ -229,7 +230,7 @@ Status Context::placeKnownAt(int64_t step) {
   return {};
 }
 
-/// Tries this plan first, because it is faster than the broadcasting one.
+/// Tries this program's plan first, because it is faster than that of Program::broadcasting().
 Status Context::bind(std::span<const TensorView> inputs, std::span<const TensorView> outputs) {
   isBroadcasting_ = false;
   Status status = bindHere(inputs, outputs);

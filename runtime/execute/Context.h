@@ -3,7 +3,7 @@
 //
 //   bind(inputs)  ─ symbols ─ PlanInstance (cached by sizes) ─ arena ─ addresses of all values
 //   execute()     ─ segment by segment: recordable ones are replayed from their second run on;
-//                   host calls, and steps whose sizes are known late, run one by one between them
+//                   host calls, and steps whose sizes earlier steps bind, run one by one
 //   synchronize() ─ waits, reads the error word
 //
 // The body of a branch or a loop is run by a context of its own, with its own instances and values, on the same stream.
@@ -51,7 +51,7 @@ struct OwnMemory {
   std::shared_ptr<void> memory;
   uint64_t bytes = 0;
 
-  /// At least `needed` bytes; allocated anew, without the old contents, if need be.
+  /// The address of at least `needed` bytes. If it must allocate, the old contents are lost.
   Expected<void *> atLeast(Device &device, uint64_t needed);
 };
 
@@ -60,14 +60,15 @@ struct Collection;
 
 class Context {
 public:
-  /// `externalStream`: a CUstream of the caller's to work in, or nullptr.
+  /// `externalStream`: a CUstream or hipStream_t of the caller's to work in; null: a new stream.
   static Expected<std::unique_ptr<Context>> create(std::shared_ptr<const Program> program,
                                                    std::shared_ptr<Device> device, void *externalStream = nullptr);
   ~Context();
 
-  /// Takes the inputs for the next executions. Host memory of an input must stay until the executions are over on the
-  /// host device, until bind returns elsewhere. `outputs`, where given, has a view for each output: one with data
-  /// receives the output directly (its shape must fit); one without leaves it to the context.
+  /// Takes the inputs for the next executions. On the host device, memory of inputs must stay valid until the
+  /// executions are over; on others, host memory of inputs only until bind returns. `outputs`, where given, has a view
+  /// for each output: one with data receives the output directly (its shape must fit); one without leaves it to the
+  /// context.
   Status bind(std::span<const TensorView> inputs, std::span<const TensorView> outputs = {});
 
   /// Runs the bound plan once; asynchronous on devices with memory of their own.
@@ -89,10 +90,10 @@ public:
   /// did.
   Expected<std::vector<StepProfile>> profile();
 
-  /// The program whose plan is bound: the broadcasting one where only that takes the sizes.
+  /// The program whose plan is bound: program_, or its broadcasting() if only that one takes the sizes.
   const Program &program() const { return *active().program_; }
   const Device &device() const { return *device_; }
-  /// What a thread of a kernel of the plan takes; absent on the host.
+  /// What a thread of the plan's kernel uses; nullopt on the host.
   Expected<std::optional<KernelResources>> resources(KernelId kernel) const;
   Stream &stream() { return *active().stream_; }
   const Counters &counters() const { return *active().counters_; }
@@ -107,7 +108,8 @@ private:
   Status copyOutputs(std::span<const TensorView> outputs);
   Status bindHere(std::span<const TensorView> inputs, std::span<const TensorView> outputs);
 
-  /// The address at which a body writes an output of that many bytes; null: its context allocates memory.
+  /// Returns the address at which a body writes its output number `output`, of `bytes` bytes; null: the body's context
+  /// allocates memory for it.
   using PlaceOutput = std::function<Expected<void *>(size_t output, uint64_t bytes)>;
 
   Context &body(uint32_t number);
@@ -191,16 +193,16 @@ private:
   ExprValues lateSizes_;
   std::vector<void *> addresses_;        // by value; null while unknown
   std::vector<TensorView> boundOutputs_; // as given, or empty views
-  std::vector<OwnMemory> own_;           // by value: aligned copies of inputs, outputs, and values sized late
+  std::vector<OwnMemory> own_;           // by value: aligned copies of inputs, outputs, and values that steps size
   std::vector<Tensor> objects_;          // by value: strings, sequences, optionals and maps, which have no address
   std::vector<void *> launchBuffers_;
   std::vector<int64_t> launchScalars_;
   std::vector<TensorMapArgs> launchTensorMaps_;
   std::shared_ptr<Counters> counters_; // shared with bodies
   bool hasRun_ = false;                // since bind, so that there are outputs
-  uint64_t clearedAt_ = UINT64_MAX;    // after so many failures, zeroed values were last cleared
+  uint64_t clearedAt_ = UINT64_MAX;    // Counters::failures when zeroed values were last cleared
 
-  // For sizes that this context's plan refuses: a context of the broadcasting plan, made when it is needed.
+  // For sizes that this context's plan refuses: a context of Program::broadcasting(), made when it is needed.
   std::unique_ptr<Context> broadcasting_;
   bool isBroadcasting_ = false;
   void *externalStream_ = nullptr;

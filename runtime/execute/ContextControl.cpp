@@ -6,12 +6,13 @@
 //     scanned           slice t, copied to a buffer
 //     collected                                                 appended to a growing buffer, copied at the end
 //
-// An iteration is bound like any run of a plan until two in a row have the same sizes, so that only the double buffers
-// alternate. From then on the loop is `steady`: even and odd iterations reuse the addresses bound before.
+// An iteration is bound like any run of a plan, until two in a row have the same sizes. From then on only the double
+// buffers alternate, and the loop is `steady`: even and odd iterations reuse the addresses that were bound before.
 //
-// On a device that records, each iteration is bound for itself, with slices where they are: scanned ones are not
-// copied, and collected ones are written to their place in the result, where its size is known. Loops whose iterations
-// are known are recorded (isRecordableLoop in runtime/plan/PlanAnalysis.cpp), as a chain of all that they start.
+// On a device that records, each iteration is bound separately, and slices are not copied: scanned ones are read where
+// they are, and collected ones are written to their place in the result, if its size is known. Loops whose iterations
+// are known beforehand are recorded (isRecordableLoop in runtime/plan/PlanAnalysis.cpp), with the launches and copies
+// of all iterations in one chain.
 #include "runtime/execute/Addresses.h"
 #include "runtime/execute/Context.h"
 
@@ -50,7 +51,8 @@ struct LoopState {
 
 //===- Recordings -------------------------------------------------------------------------------------------------===//
 
-/// How many operations recording a segment would record, but for the copies of a loop.
+/// How many operations a recording of the segment would have, not counting a loop's copies of carried and collected
+/// values.
 uint64_t Context::nodesOf(const Segment &segment) const {
   uint64_t nodes = 0;
   for (size_t i = segment.first; i < segment.end; ++i) {
@@ -65,15 +67,16 @@ uint64_t Context::nodesOf(const Segment &segment) const {
   return nodes;
 }
 
-/// The memory in which this context's steps work, if it is a body's.
+/// Appends the memory that steps of this context, a body's, work in.
 void Context::addMemory(MemoryUsed &used) const {
   used.push_back({arena_->memory.get(), arena_->bytes});
   for (const OwnMemory &own : own_)
     used.push_back({own.memory.get(), own.bytes});
 }
 
-/// What recordings of this segment's loops hold addresses of, besides the values of this plan. Another run with other
-/// sizes may have moved it. After a failure bodies must clear what is zeroed, so its count is in there, too.
+/// The memory that recordings of this segment's loops hold addresses of, besides the values of this plan. A run at
+/// other sizes may have reallocated it, so a recording is valid only while this is unchanged. It has the number of
+/// failures too, because after a failure bodies must clear their zeroed values, which a recording does not.
 MemoryUsed Context::usedByBodies(const Segment &segment) const {
   MemoryUsed used;
   for (size_t i = segment.first; i < segment.end; ++i) {
@@ -282,7 +285,8 @@ Status Context::collect(const Loop &loop, LoopState &state, size_t i, const Tens
   return collection.isInPlace ? Status() : append(collection, state, slice.data);
 }
 
-/// The place of this iteration's slice of a collected result: in the result itself, if that is possible for all.
+/// The address for this iteration's slice of a collected result: in the result itself if its size is known, is that of
+/// all slices together, and keeps every slice aligned; else in `staging`.
 Expected<void *> Context::placeSlice(const Loop &loop, LoopState &state, size_t i, uint64_t bytes) {
   Collection &collection = state.collected[i];
   ValueId id = loop.collected[i].value;
@@ -299,7 +303,8 @@ Expected<void *> Context::placeSlice(const Loop &loop, LoopState &state, size_t 
   return advance(addresses_[id], bytes * static_cast<uint64_t>(at));
 }
 
-/// Grows the buffer to all slices at once where the trip count is known and plausible, else to twice its size.
+/// Appends a slice to the buffer of all slices. If it is full it grows: to the size of all slices if the trip count is
+/// known and plausible, else to twice its size.
 Status Context::append(Collection &collection, const LoopState &state, const void *slice) {
   uint64_t used = collection.bytes * static_cast<uint64_t>(state.iteration), needed = used + collection.bytes;
   if (needed > collection.slices.bytes) {

@@ -18,8 +18,8 @@ Status Context::startExecution() {
   return clearZeroed();
 }
 
-/// Kernels leave zeroed values as they find them, so it is done once, and again after a failure, which may have cut a
-/// kernel short.
+/// Clears the zeroed values (ValueKind::Zeroed). Kernels leave them zero, so this is done once, and again after a
+/// failure, which may have ended a kernel early.
 Status Context::clearZeroed() {
   if (clearedAt_ == counters_->failures)
     return {};
@@ -56,7 +56,7 @@ Work &Work::operator+=(const Work &other) {
   return *this;
 }
 
-/// A launch without programs: of an empty tensor, or of a kernel for other sizes than these.
+/// Whether a launch's grid is empty: its tensor is empty, or its kernel is a variant for other sizes.
 bool Context::isEmpty(const Launch &launch) const {
   return std::ranges::any_of(launch.grid, [&](ExprId extent) {
     Expected<int64_t> value = sizes_->get(extent);
@@ -64,7 +64,7 @@ bool Context::isEmpty(const Launch &launch) const {
   });
 }
 
-/// The work of the step without its bodies. Expressions without a value count as 0.
+/// The work of a step, without that of its bodies. Expressions that have no value yet count as 0.
 Work Context::workOf(const Step &step) const {
   if (const auto *launch = std::get_if<Launch>(&step); launch && isEmpty(*launch))
     return {};
@@ -121,10 +121,11 @@ Expected<std::vector<StepProfile>> Context::profileHere() {
   return profile;
 }
 
-/// A segment is recorded at the second run with the same sizes and addresses: recording costs about as much as a few
-/// runs, and allocates nothing.
+/// Whether a segment is to be recorded or replayed, not run step by step: from the second run with the same sizes and
+/// addresses on. Not at the first, because recording costs as much as a few runs, and memory cannot be allocated
+/// meanwhile.
 bool Context::isReplayable(size_t index) const {
-  constexpr uint64_t mostNodes = 4096; // of a recording: a loop has those of all its iterations
+  constexpr uint64_t mostNodes = 4096; // of a recording, which has all iterations of a loop
   const Segment &segment = analysis().segments[index];
   return segment.recordable && stream_->canRecord() && !stream_->isRecording() && instance_->runs > 0 &&
          nodesOf(segment) <= mostNodes && instance_->usedByBodies[index] == usedByBodies(segment);
@@ -142,8 +143,7 @@ Status Context::runSegment(size_t index) {
   if (!recording) {
     TILEWRIGHT_TRY(stream_->beginRecording());
     Status status = runSteps(segment);
-    Expected<std::unique_ptr<Recording>> recorded =
-        stream_->endRecording(); // also after a failure, or the stream would go on recording
+    Expected<std::unique_ptr<Recording>> recorded = stream_->endRecording(); // also after a failure, to stop recording
     TILEWRIGHT_TRY(status);
     TILEWRIGHT_TRY(recorded);
     recording = std::move(*recorded);
@@ -155,7 +155,7 @@ Status Context::runSegment(size_t index) {
 
 Status Context::runSteps(const Segment &segment) {
   for (size_t i = segment.first; i < segment.end; ++i) {
-    if (!segment.recordable) // the others were checked when the plan was instantiated
+    if (!segment.recordable) // instantiate has checked the sizes of the others
       TILEWRIGHT_TRY(checkStepSizes(plan(), analysis(), *sizes_, plan().steps[i]));
     TILEWRIGHT_TRY(runStep(i));
   }
@@ -234,8 +234,8 @@ Status Context::runOne(size_t, const Copy &copy) {
 
 Status Context::runOne(size_t, const Guard &) { return {}; } // checked by checkStepSizes
 
-/// The value as a host tensor for reference kernels: in place in host memory, else a copy that is complete after
-/// synchronize().
+/// A value as a host tensor for reference kernels. On the host it shares the value's memory; on other devices it is a
+/// copy, which is complete only after synchronize().
 Expected<Tensor> Context::onHost(ValueId id) {
   const Value &value = plan().values[id];
   if (isObjectValue(id))
@@ -273,7 +273,8 @@ Status Context::bindLate(size_t index, std::span<const Shape> outputs) {
   return placeKnownAt(static_cast<int64_t>(index));
 }
 
-/// Copies an output of a reference kernel to value `id`. A mismatch is the rest of a sentence that runOne begins.
+/// Copies an output of a reference kernel to value `id`. If its type or shape is another one, the Status's message is
+/// the end of a sentence that runOne begins.
 Status Context::copyFromHost(ValueId id, const Tensor &output) {
   const Value &value = plan().values[id];
   Expected<Shape> shape = valueShape(plan(), *sizes_, id);
@@ -344,7 +345,7 @@ Status Context::runOne(size_t index, const HostCall &call) {
       return {taken.code(), fmt::format("node '{}' gave {} [{}] as output {}, {}", call.node, name(output.type()),
                                         fmt::join(output.shape(), ", "), i, taken.message())};
   }
-  return hostMemory ? Status() : synchronize(); // the copies read `outputs`, which die here
+  return hostMemory ? Status() : synchronize(); // the copies read `outputs`, which end here
 }
 
 } // namespace tilewright::runtime

@@ -75,7 +75,7 @@ static Status checkView(const Plan &plan, const ExprValues &sizes, ValueId id) {
   return {};
 }
 
-/// Every element of the tensor is in the buffer.
+/// Checks that every element of the tensor that the map describes is in the buffer.
 static Status checkTensorMap(const Plan &plan, const ExprValues &sizes, const Launch &launch, const TensorMap &map) {
   const Value &buffer = plan.values[launch.buffers[map.buffer]];
   Expected<uint64_t> bytes = valueBytes(plan, sizes, launch.buffers[map.buffer]);
@@ -151,7 +151,7 @@ Status checkStepSizes(const Plan &plan, const PlanAnalysis &analysis, const Expr
   return {};
 }
 
-/// Whether the arena holds the root value `id`; then `lifetime` is from its first to its last step.
+/// Whether the arena holds the root value `id`. If so, sets the steps of `lifetime`.
 static bool livesInArena(const Plan &plan, const PlanAnalysis &analysis, ValueId id, ArenaScope scope,
                          Lifetime &lifetime) {
   const Value &value = plan.values[id];

@@ -16,7 +16,7 @@ inline constexpr std::string_view sizesNeedPlan = "; if the model takes these si
 
 inline constexpr uint64_t noPlace = UINT64_MAX;
 
-/// Addresses and sizes.
+/// Blocks of memory: (address, size in bytes).
 using MemoryUsed = std::vector<std::pair<const void *, uint64_t>>;
 
 struct PlanInstance {
@@ -29,7 +29,7 @@ struct PlanInstance {
   std::shared_ptr<void> dims;       // staging memory with the elements of all recordable WriteDims steps
   std::vector<uint64_t> dimsOffset; // by step, into `dims`
 
-  // Recordings by segment, valid while the addresses are the recorded ones; empty until the second run.
+  // Recordings by segment, valid while addresses of values equal recordedAddresses; null until the second run.
   std::vector<std::unique_ptr<Recording>> recordings;
   std::vector<void *> recordedAddresses;
   // By segment: the memory that its loops' bodies used in the last run that was not replayed.
@@ -43,7 +43,8 @@ enum class ArenaScope { Temporaries, InputsAndOutputsToo };
 Expected<std::unique_ptr<PlanInstance>> instantiate(const Plan &plan, const PlanAnalysis &analysis,
                                                     std::vector<int64_t> symbols, ArenaScope scope);
 
-/// Bytes of a value whose dimensions are known. Code::Malformed if a dimension is negative or the value exceeds 2^48.
+/// Bytes of a value whose dimensions are known. Code::Malformed if a dimension is negative or the value has more than
+/// 2^48 bytes.
 Expected<uint64_t> valueBytes(const Plan &plan, const ExprValues &sizes, ValueId id);
 Expected<Shape> valueShape(const Plan &plan, const ExprValues &sizes, ValueId id);
 

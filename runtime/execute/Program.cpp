@@ -106,7 +106,8 @@ static Status loadKernels(const Contents &contents, const Plan &plan, DeviceImag
   return {};
 }
 
-/// Whether host kernels can read a constant where it is: the compiler leaves freshly packed constants in huge pages.
+/// Whether host kernels can read a constant where it is, without a copy: in a process that has just compiled the model,
+/// packed constants are in huge pages already.
 static bool isInPlace(const DeviceImage &image, std::span<const std::byte> constant) {
   return image.device->info().hostMemory && liesIn(Backing::HugePages, constant);
 }

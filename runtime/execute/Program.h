@@ -36,9 +36,9 @@ struct DeviceImage {
 
 class Program {
 public:
-  /// Opens and verifies the artifact, then chooses the plan that `device` runs best among those of fusion mode `mode`
-  /// ("all", "epilogue", "none", "reference"). Code::Device if the code is for other machines, Code::Usage if the
-  /// artifact has no plan of that mode.
+  /// Opens and verifies the artifact, then chooses the plan for the best of DeviceInfo::targets, among those of fusion
+  /// mode `mode` ("all", "epilogue", "none", "reference"). Code::Device if the code is for other machines, Code::Usage
+  /// if the artifact has no plan of that mode.
   static Expected<std::shared_ptr<const Program>> load(const std::filesystem::path &path, const DeviceInfo &device,
                                                        const std::string &mode = "all");
   static Expected<std::shared_ptr<const Program>> create(Artifact artifact, const DeviceInfo &device,
@@ -54,7 +54,8 @@ public:
   const Value &input(size_t index) const { return plan().values[plan().inputs[index]]; }
   const Value &output(size_t index) const { return plan().values[plan().outputs[index]]; }
 
-  /// The program on `device`; created once and shared while anybody holds it.
+  /// The program's code and constants on `device`. Created at the first call, and shared as long as any caller holds
+  /// it.
   Expected<std::shared_ptr<const DeviceImage>> image(std::shared_ptr<Device> device) const;
   /// How often code was loaded on a device, which is when an NVIDIA driver compiles PTX. Running at other sizes loads
   /// nothing.

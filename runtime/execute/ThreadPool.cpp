@@ -13,7 +13,7 @@
 namespace tilewright::runtime {
 
 static constexpr int spins = 2000;          // some 20 microseconds
-static constexpr int64_t chunksAThread = 4; // so that the others take over work of a thread that starts late
+static constexpr int64_t chunksAThread = 4; // more than 1, so that others take over work of a thread that starts late
 
 static thread_local bool insideLoop = false;
 

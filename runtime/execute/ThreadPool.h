@@ -24,7 +24,8 @@ Expected<int> threadSetting();
 
 class ThreadPool {
 public:
-  /// Has threadSetting() threads, the caller of a loop included; one if that fails, which openDevice("host") reports.
+  /// The process's pool, of threadSetting() threads including the caller of a loop. If threadSetting fails it has one;
+  /// openDevice("host") reports the failure.
   static ThreadPool &instance();
 
   explicit ThreadPool(int threads);
@@ -54,8 +55,8 @@ private:
   std::mutex busy_; // held by the caller whose loop runs
 
   // The current loop. Its caller writes these fields while `open_` is false and no worker is `inside_`; a worker reads
-  // them only if it finds `open_` true after it has entered `inside_`. A worker that wakes up late delays nobody: it
-  // finds the loop closed.
+  // them only if it finds `open_` true after it has entered `inside_`. A worker that wakes up too late finds the loop
+  // closed, and delays nobody.
   Function function_ = nullptr;
   const void *context_ = nullptr;
   int64_t count_ = 0;

@@ -108,7 +108,7 @@ struct Vendor {
   const Symbols &symbols;
   const char *blockingVariable; // the environment variable that makes launches synchronous
   uint64_t maxThreadsPerAxis;   // grid times block along each axis
-  bool writesOnHost;            // kernels write words of pinned host memory at the host's address
+  bool writesOnHost;            // kernels may write to pinned host memory, at its host address
 };
 
 struct Context;
@@ -126,8 +126,7 @@ public:
   // Where the drivers differ.
   virtual const char *nameOf(Result result) const = 0; // null for codes unknown to the driver
   virtual const char *textOf(Result result) const = 0;
-  /// Fills in the targets whose code the device runs, best first, the driver's version, and the largest shared memory
-  /// of a block.
+  /// Sets `targets` and `driver` of `info`, and `sharedBytes` to the largest shared memory of a block, in bytes.
   virtual Status describe(DeviceOrdinal device, DeviceInfo &info, uint64_t &sharedBytes) const = 0;
   virtual Status retain(Context &context) const = 0;
   virtual void release(Context &context) const = 0;

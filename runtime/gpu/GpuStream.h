@@ -7,7 +7,8 @@
 
 namespace tilewright::runtime {
 
-/// The kernels launched since the last wait, any of which a failure may come from: drivers report it only at a wait.
+/// The kernels launched since the last wait. Drivers report a kernel's failure only at a wait, so any of them may have
+/// failed.
 struct KernelsInFlight {
   static constexpr size_t most = 4; // the others are only counted
   std::array<const Kernel *, most> first = {};
@@ -45,8 +46,8 @@ public:
   Status replay(Recording &recording) override;
 
 private:
-  /// The stream that takes work now. The caller's may be the default stream, which cannot be captured, so we record on
-  /// one of our own.
+  /// The stream to issue work to. Recordings are captured on a stream of their own, because a caller's stream may be
+  /// the default stream, which cannot be captured.
   gpu::StreamHandle current() const { return recording_ ? recorder_ : stream_; }
   const gpu::Driver &driver() const { return context_->driver; }
   /// Whether kernels write the error word where synchronize() reads it, so that no transfer is needed.
@@ -58,7 +59,7 @@ private:
   gpu::StreamHandle recorder_ = nullptr;
   bool recording_ = false;
   gpu::DevicePointer errorWord_ = nullptr;
-  std::shared_ptr<uint64_t> errorOnHost_; // pinned: where synchronize() reads the word, or the word itself
+  std::shared_ptr<uint64_t> errorOnHost_; // pinned memory: the word itself, or a copy for synchronize()
   KernelsInFlight launched_, recorded_;
   std::vector<gpu::EventHandle> marks_;
   std::vector<uint64_t> parameters_;

@@ -13,7 +13,8 @@ static constexpr gpu::Symbols symbols = {
     TILEWRIGHT_GPU_FUNCTIONS(X)
 #undef X
 };
-/// Exchanges in host memory are operations of PCI Express for AMD's GPUs, which not every board passes on.
+/// The last field is false, so the error word is in device memory: for AMD's GPUs, atomic exchanges in host memory are
+/// operations of PCI Express, which not every board passes on.
 static constexpr gpu::Vendor amd = {"AMD", "hip", symbols, "HIP_LAUNCH_BLOCKING", UINT32_MAX, false};
 
 /// The newest version of code objects that every release of a major version loads.

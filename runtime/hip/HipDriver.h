@@ -52,7 +52,7 @@ public:
   Status enter(const gpu::Context &context, int &before) const override;
   void leave(int before) const override;
   Status load(const CodeObject &code, const DeviceInfo &device, gpu::ModuleHandle &module) const override;
-  Status prepare(FunctionHandle, const Kernel &) const override { return {}; } // LDS is part of the code
+  Status prepare(FunctionHandle, const Kernel &) const override { return {}; } // the code object declares LDS
   Status launch(FunctionHandle function, const LaunchArgs &args, StreamHandle stream, void **parameters) const override;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is faster on one make of processor and slower on another: decided where a kernel runs, as an artifact may have
-// been compiled elsewhere.
+// Settings that are faster on one make of processor and slower on another. They are chosen where a kernel runs, because
+// the artifact may have been compiled on another machine.
 #pragma once
 
 #include <cstdint>

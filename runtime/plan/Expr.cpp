@@ -13,7 +13,7 @@ static int64_t floorDiv(int64_t lhs, int64_t rhs) {
   return lhs % rhs != 0 && (lhs < 0) != (rhs < 0) ? quotient - 1 : quotient;
 }
 
-/// Avoids the product in the definition, which can overflow where the result does not.
+/// lhs mod rhs without the product in ExprKind::Mod's definition, which may overflow although the result does not.
 static int64_t floorMod(int64_t lhs, int64_t rhs) {
   int64_t remainder = lhs % rhs;
   return remainder != 0 && (remainder < 0) != (rhs < 0) ? remainder + rhs : remainder;
@@ -23,7 +23,7 @@ static bool isDivision(ExprKind kind) {
   return kind == ExprKind::FloorDiv || kind == ExprKind::CeilDiv || kind == ExprKind::Mod;
 }
 
-/// The value of one binary node, or nothing if it overflows. The divisor must not be 0.
+/// The value of one binary node; nullopt if it overflows. The divisor must not be 0.
 static std::optional<int64_t> compute(ExprKind kind, int64_t lhs, int64_t rhs) {
   int64_t result = 0;
   if (isDivision(kind) && lhs == INT64_MIN && rhs == -1)

@@ -64,8 +64,8 @@ private:
   std::map<std::tuple<ExprKind, int64_t, int64_t>, ExprId> ids_;
 };
 
-/// The value of every node of a table for the symbols bound so far. A node with an unbound symbol has no value yet.
-/// Overflow and division by zero are reported when such a node's value is asked for.
+/// The value of every node of a table for the symbols bound so far. A node with an unbound symbol has no value yet. If
+/// a node's value overflows or divides by zero, `get` returns that as a failure.
 class ExprValues {
 public:
   /// `symbols[i]` is the value of symbol i, or `unknown` while it is not bound.

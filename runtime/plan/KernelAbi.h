@@ -6,7 +6,7 @@
 //   - A buffer is the address of its first byte. Inputs, outputs, constants and temporaries start at a multiple of 64
 //     bytes (an alias at its root plus the plan's byte offset). A buffer of zero bytes has some address, which must
 //     not be dereferenced.
-//   - A zeroed buffer (ValueKind::Zeroed) holds zeros when a kernel starts, and must when it ends.
+//   - A zeroed buffer (ValueKind::Zeroed) holds zeros when a kernel starts; the kernel must leave it so.
 //   - Buffers that one launch writes overlap no other buffer of that launch, unless the plan names the same bytes
 //     twice.
 //   - An index that a kernel takes from data is checked by the kernel. A bad one writes `(code << 32) | index` to the
@@ -29,7 +29,7 @@
 
 namespace tilewright {
 
-/// Of a tensor map (CUDA Driver API, "CUtensorMap").
+/// Size and alignment of an encoded tensor map (CUDA Driver API, "CUtensorMap").
 inline constexpr uint64_t tensorMapBytes = 128, tensorMapAlignment = 64;
 
 struct HostKernelArgs {
@@ -43,7 +43,7 @@ struct HostKernelArgs {
 
 using HostKernel = void (*)(const HostKernelArgs *args, int64_t firstProgram, int64_t lastProgram);
 
-/// What went wrong in a kernel; upper half of the error word. Zero means that nothing did.
+/// What went wrong in a kernel; upper half of the error word. 0 means that nothing did.
 enum class Fault : uint32_t {
   IndexOutOfRange = 1,
   GuardFailed = 2,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of live ranges: only pages of known files may be released, since anonymous memory would read as zeros after.
+// A table of live ranges: only pages of known files may be released, because released anonymous memory reads as zeros.
 #include "runtime/plan/MemoryRanges.h"
 
 #include <cstdint>

@@ -21,7 +21,7 @@ void forgetRange(const void *start);
 bool liesIn(Backing backing, std::span<const std::byte> bytes);
 
 /// Releases the whole pages within `bytes` if they belong to a mapped file; otherwise does nothing. The bytes stay
-/// readable: they are then read from the file again, and until then take no memory of the process.
+/// readable: they take no memory of the process until they are read again, from the file.
 void releasePages(std::span<const std::byte> bytes);
 
 } // namespace tilewright

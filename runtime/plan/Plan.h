@@ -52,7 +52,7 @@ enum class ValueKind : uint8_t {
   Constant = 2,  // `source` is the entry of Contents::constants, which has exactly the value's size: never written
   Temporary = 3, // in the arena, from its first step to its last
   Alias = 4,     // the bytes of value `source`, from `byteOffset`, under other dims or another type
-  Zeroed = 5,    // of constant size, outside of the arena; zero before each launch, which must leave it so
+  Zeroed = 5,    // of constant size, outside of the arena; all zeros before and after each launch
 };
 
 struct Value {
@@ -81,22 +81,22 @@ struct Kernel {
   uint32_t staticSharedBytes = 0;              // declared in the code; for reports and checks
   uint32_t dynamicSharedBytes = 0;             // requested at launch
   uint32_t flags = 0;
-  /// A flag: the kernel waits by itself for those before it, so it may start before they end (KernelAbi.h).
+  /// A flag: the kernel may be started before earlier kernels end, because it waits for them itself (KernelAbi.h).
   static constexpr uint32_t startsEarly = 1;
   bool operator==(const Kernel &) const = default;
 };
 
-/// A buffer of a launch as a tensor from which the kernel's copy engine takes boxes (KernelAbi.h). Fastest dimension
-/// first; numbers of elements.
+/// A buffer of a launch, described as a tensor whose boxes the copy engine copies for the kernel (KernelAbi.h).
+/// Dimensions are listed fastest first; sizes and strides are in elements.
 struct TensorMap {
   uint32_t buffer = 0;       // position in Launch::buffers
-  ExprId start = none;       // the buffer's element at the coordinates 0
-  std::vector<ExprId> sizes; // coordinates from 0 to these are in the buffer
+  ExprId start = none;       // the position in the buffer of the tensor's first element
+  std::vector<ExprId> sizes; // elements at coordinates beyond these read as zero
   std::vector<ExprId> strides;
   std::vector<uint32_t> box;
   uint32_t rounded = 0; // 1: elements are F32, and are copied as the nearest tf32
-  /// Of each dimension but the first and the last, where a box's rows are pixels of images: the first pixel, the last
-  /// one counted from the tensor's end, and the distance of neighbours. Empty where they are neighbours in the tensor.
+  /// Set if the rows of a box are pixels of images (im2col mode), else empty. For each dimension but the first and the
+  /// last: the first pixel, the last one relative to the dimension's end, and the distance between two.
   std::vector<int32_t> lower, upper, steps;
   bool operator==(const TensorMap &) const = default;
 };
@@ -200,8 +200,7 @@ struct Loop {
   ValueId tripCount = none;
   ValueId condition = none;
   bool counted = true;
-  bool conditional =
-      true; // if false, the initial condition holds for all iterations, and nothing is read back from the device
+  bool conditional = true; // false: the body returns no condition, and the initial one holds for all iterations
   std::vector<ValueId> carried;
   std::vector<Slices> scanned;
   BodyUse body;
@@ -244,8 +243,9 @@ struct Group {
   bool operator==(const Group &) const = default;
 };
 
-/// The first plan of a mode assumes that symbolic sizes which broadcasting meets are equal; the plan of the mode with
-/// this suffix also accepts sizes of 1 among them.
+/// A mode may have two plans. The first assumes that sizes which meet in a broadcast are equal, and that a rank which
+/// depends on whether sizes are equal is the usual one. The plan of the mode with this suffix takes sizes that the
+/// first refuses: sizes of 1 in such broadcasts, or else sizes that give the other rank.
 inline constexpr std::string_view broadcastingSuffix = "+broadcast";
 
 struct Plan {
@@ -261,7 +261,8 @@ struct Plan {
   std::vector<Kernel> kernels;
   std::vector<Step> steps;
   std::vector<Group> groups;
-  /// Sentences that kernels select in the error word (KernelAbi.h). Bodies use those of their root.
+  /// The sentences that a kernel's error word selects from (KernelAbi.h). Kernels of bodies select from those of the
+  /// root plan.
   std::vector<std::string> faults;
   uint32_t givenSymbols = 0; // bodies: the number of leading symbols that the step which runs it binds
   std::vector<Plan> bodies;  // what Branch and Loop steps run; for the same target and mode

@@ -104,8 +104,8 @@ static void findUses(const Plan &plan, PlanAnalysis &analysis) {
     });
 }
 
-/// Do sizes tell how many iterations there are, and what each of them starts on the device? Then nothing is read back
-/// between them.
+/// Whether a loop can be recorded: its number of iterations follows from sizes, and its body has only launches and
+/// copies, so that nothing is read back from the device between iterations.
 static bool isRecordableLoop(const Plan &plan, const Step &step) {
   const auto *loop = std::get_if<Loop>(&step);
   if (!loop || loop->tripCount != none || loop->condition != none || loop->conditional || loop->counted ||
@@ -113,7 +113,7 @@ static bool isRecordableLoop(const Plan &plan, const Step &step) {
     return false;
   const Plan &body = plan.bodies[loop->body.body];
   PlanAnalysis analysis = analyzePlan(body);
-  auto isStarted = [](const Step &inner) { // or checked beforehand
+  auto isStarted = [](const Step &inner) { // a Guard is checked beforehand
     return std::holds_alternative<Launch>(inner) || std::holds_alternative<Copy>(inner) ||
            std::holds_alternative<Guard>(inner);
   };
@@ -132,7 +132,7 @@ static bool isRecordable(const Plan &plan, const Step &step, const PlanAnalysis 
 static void cutSegments(const Plan &plan, PlanAnalysis &analysis) {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     bool recordable = isRecordable(plan, plan.steps[i], analysis);
-    // Loops stand alone: whether one is recorded depends on how many iterations it has.
+    // A loop is a segment of its own, because whether it is recorded depends on its number of iterations.
     bool isLoop = std::holds_alternative<Loop>(plan.steps[i]),
          isBehindLoop = i > 0 && std::holds_alternative<Loop>(plan.steps[i - 1]);
     if (analysis.segments.empty() || analysis.segments.back().recordable != recordable ||

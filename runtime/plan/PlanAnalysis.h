@@ -8,7 +8,7 @@ namespace tilewright::runtime {
 
 inline constexpr int64_t atBind = -1; // before step 0
 
-/// Steps [first, end), which a device may record and replay as a whole, or which must run one by one.
+/// Steps [first, end). If `recordable`, a device may record and replay them as a whole; else they run one by one.
 struct Segment {
   size_t first = 0;
   size_t end = 0;
@@ -16,7 +16,7 @@ struct Segment {
 };
 
 struct PlanAnalysis {
-  std::vector<ValueId> roots;     // by value: itself, or the end of its chain of aliases
+  std::vector<ValueId> roots;     // by value: the value at the end of its chain of aliases; itself if it is no alias
   std::vector<int64_t> exprStep;  // by expression: the step after which its value is known, or atBind
   std::vector<int64_t> valueStep; // by value: the same for its dimensions and offset
   std::vector<int64_t> firstUse;  // by root: the first step that uses it or an alias of it; INT64_MAX if none does

@@ -132,7 +132,7 @@ Status PlanChecker::checkInterface() const {
   auto agrees = [&](ValueId here, ValueId there) {
     return sameType(here, there) && value(here).dims.size() == first.values[there].dims.size();
   };
-  bool otherSizes = plan_.mode.ends_with(broadcastingSuffix); // outputs may have other ranks
+  bool otherSizes = plan_.mode.ends_with(broadcastingSuffix); // its outputs may have other ranks
   if (!std::ranges::equal(plan_.inputs, first.inputs, agrees) ||
       !(otherSizes ? std::ranges::equal(plan_.outputs, first.outputs, sameType)
                    : std::ranges::equal(plan_.outputs, first.outputs, agrees)))

@@ -77,7 +77,8 @@ Status StepChecker::checkWrites(int64_t step, ValueId id, bool bindsSymbols) {
   if (value(root).kind == ValueKind::Input || value(root).kind == ValueKind::Constant)
     return broken("step {} writes '{}', which is {}", step, value(id).name,
                   value(root).kind == ValueKind::Input ? "an input" : "a constant");
-  // Outputs of a call that binds symbols are sized after it has run; an alias among them needs its root's size before.
+  // The size of an output of a step that binds symbols may become known only by running it. An alias needs the size of
+  // its root before.
   int64_t latest = bindsSymbols && root == id ? step : step - 1;
   if (analysis_.valueStep[id] > latest || analysis_.valueStep[root] > latest)
     return broken("step {} writes '{}' before its size is known", step, value(id).name);
@@ -181,7 +182,8 @@ Status StepChecker::checkPassed(int64_t step, const BodyValue &passed, const Pla
   return {};
 }
 
-/// `inputs` are the values that the step passes in front of the captures.
+/// Checks a use of a body. `inputs` are the values that the step passes before the captures, `outputs` those that it
+/// takes from the body.
 Status StepChecker::checkUse(int64_t step, const BodyUse &use, const std::vector<BodyValue> &inputs,
                              const std::vector<BodyValue> &outputs) const {
   if (use.body >= plan_.bodies.size())

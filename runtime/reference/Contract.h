@@ -13,8 +13,9 @@
 
 namespace tilewright::reference {
 
-/// a and c are row-major with lda and ldc elements from one row to the next. pack(k, depth, n, length, to) writes the
-/// panel of b of rows k ... k + depth and columns n ... n + length, row-major.
+/// Adds the product of a [rows, depth] and b [depth, columns] to c [rows, columns]. a and c are row-major, with lda and
+/// ldc elements from one row to the next. pack(k, count, n, length, to) writes rows [k, k + count) and columns [n, n +
+/// length) of b to `to`, row-major.
 template <typename T, typename Pack>
 void contractPacked(int64_t rows, int64_t columns, int64_t depth, const T *a, int64_t lda, Pack pack, T *c,
                     int64_t ldc) {
@@ -41,7 +42,7 @@ void contractPacked(int64_t rows, int64_t columns, int64_t depth, const T *a, in
     }
 }
 
-/// With b row-major in T already.
+/// The same with b in memory as T, row-major with ldb elements from one row to the next.
 template <typename T>
 void contract(int64_t rows, int64_t columns, int64_t depth, const T *a, int64_t lda, const T *b, int64_t ldb, T *c,
               int64_t ldc) {

@@ -49,14 +49,14 @@ private:
   int64_t size_ = 0;
 };
 
-/// Writes elements first ... first + count as arithmetic type T, without a copy of the whole.
+/// Writes elements [first, first + count) to `to` as arithmetic type T, without a copy of the whole tensor.
 template <typename T> void read(const Tensor &tensor, int64_t first, int64_t count, T *to);
 
 extern template class Values<double>;
 extern template class Values<int64_t>;
 extern template class Values<uint64_t>;
 
-/// Stores elements first ... first + count of `tensor` by the rules of `store`.
+/// Stores `from` into elements [first, first + count) of `tensor`, by the rules of `store`.
 template <typename T> void write(Tensor &tensor, int64_t first, int64_t count, const T *from);
 
 /// Refuses negative dimensions, and sizes beyond the machine's memory. Kernels that collect values before they store
@@ -91,15 +91,16 @@ public:
   int64_t inputCount() const { return static_cast<int64_t>(inputs_.size()); }
   bool has(int64_t i) const { return i < inputCount() && inputs_[i].defined(); }
   const Tensor &input(int64_t i) const;
-  /// A tensor of shape or index integers, int32 or int64.
+  /// The elements of input `i`, which must be int32 or int64.
   std::vector<int64_t> indices(int64_t i) const;
-  /// The one element of a tensor that must have exactly one.
+  /// The element of input `i`, which must have exactly one.
   double scalar(int64_t i) const;
   int64_t index(int64_t i) const;
 
-  /// For operators that older opsets define differently: rewrites an input to the newer form.
+  /// Replaces an input: for operators that older opsets define differently, by its form in newer ones.
   void replaceInput(int64_t i, Tensor tensor) { inputs_.at(i) = std::move(tensor); }
 
+  /// Attributes. Malformed if one has another type. Absent: `otherwise`, nullopt or null.
   bool hasAttribute(std::string_view name) const;
   int64_t integer(std::string_view name, int64_t otherwise) const;
   double real(std::string_view name, double otherwise) const;

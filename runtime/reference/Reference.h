@@ -39,11 +39,12 @@ struct ReferenceCall {
 bool hasReference(std::string_view op, std::string_view domain, int64_t opset);
 
 /// Computes the node's outputs. Shapes and types of the outputs follow ONNX's specification of the operator at `opset`.
-/// Every floating-point type is computed in double and rounded once, to the output's type, at the end. Integers wrap;
-/// an integer divided by 0 is 0; floats cast to integers saturate, and NaN gives 0. Fails with Code::Malformed on
-/// shapes, attributes or indices that the specification forbids, with one sentence that names expected and found; with
-/// Code::Unsupported for operators, types or modes without a kernel. Never reads outside of an input, whatever the
-/// attributes say. Outputs may share an input's memory (Reshape, Identity).
+/// Every floating-point type is computed in double and rounded once, to the output's type, at the end; RNN, GRU and
+/// LSTM of float32 are computed in float32. Integers wrap; an integer divided by 0 is 0; floats cast to integers
+/// saturate, and NaN gives 0. Fails with Code::Malformed on shapes, attributes or indices that the specification
+/// forbids, with one sentence that names expected and found; with Code::Unsupported for operators, types or modes
+/// without a kernel. Never reads outside of an input, whatever the attributes say. Outputs may share an input's memory
+/// (Reshape, Identity).
 Expected<std::vector<Tensor>> evaluate(const ReferenceCall &call, std::span<const Tensor> inputs);
 
 } // namespace tilewright

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores by the copy engine. A warp needs no other one: it holds whole pieces, and has rooms of its own.
+// Stores by the copy engine. Each warp works without the others: it holds all elements of its pieces, and has rooms of
+// its own, which are buffers in shared memory of one piece each (tilegen/tile/StorePieces.h).
 //
 //   for each piece:    lane 0 waits until its room was read ; the warp meets
 //                      lanes write their elements, and publish them ; the warp meets
 //                      lane 0 starts the store
 //
-// The wait is for groups, of which each piece is one. Rooms are taken in turn, so with n rooms a room's last piece is
-// n groups ago or more, whatever other tiles were stored between.
+// The wait counts groups of stores, and each piece is a group. Rooms are taken in turn, so with n rooms the piece that
+// was in a room before is at least n groups old, whatever other tiles were stored between.
 #include "backend/gpu/KernelDistributor.h"
 #include "tilegen/tile/StorePieces.h"
 
@@ -38,7 +39,7 @@ private:
     return LLVM::GEPOp::create(b_, base.getType(), b_.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
   }
 
-  /// A register of a piece, whose bits are those of `number`.
+  /// The number of the register that holds element `number` of a piece.
   unsigned registerAt(int64_t piece, unsigned number) const {
     unsigned r = 0;
     for (auto [i, bit] : llvm::enumerate(pieces_.pieces))
@@ -48,7 +49,7 @@ private:
     return r;
   }
 
-  /// How many registers, counted from any multiple of that, are neighbours in a row: at most 16 bytes.
+  /// How many elements of a piece, from each multiple of that number on, are neighbours in a row: at most 16 bytes.
   unsigned width() {
     constexpr int64_t mostBytes = 16;
     unsigned bits = 0;
@@ -62,7 +63,8 @@ private:
     CopyEngine &engine = *d_.target_.copyEngine();
     if (!d_.faults_.dropStoreWaits)
       d_.byFirstLane([&] { engine.awaitStores(b_, op_.getRooms() - 1); });
-    // Behind the branch: ptxas runs a main loop's matrix products one after the other if it finds sums read before it.
+    // Elements are computed behind the branch: if sums are read before a branch, ptxas serializes the matrix products
+    // of the main loop.
     Registers elements;
     for (unsigned i = 0; i < 1u << pieces_.within.size(); ++i)
       elements.push_back(d_.registerOf(op_.getValue(), registerAt(piece, i)));
@@ -90,7 +92,7 @@ private:
     }
   }
 
-  /// Of this warp's piece: the tile's, and where the piece is in the tile.
+  /// The coordinates of this warp's piece in the tensor: the tile's, plus the piece's in the tile.
   SmallVector<Value> coordinatesOf(int64_t piece) {
     SmallVector<Value> coordinates;
     uint32_t start = layout_.element(registerAt(piece, 0));
@@ -120,7 +122,7 @@ private:
 
 void KernelDistributor::lowerBulkStore(BulkStoreOp op) { BulkStoreLowering(*this, op).run(); }
 
-/// Shared memory goes with the block, so a role that has stored ends when the last room was read.
+/// A block's shared memory is released when it ends, so a role that has stored waits until its last room was read.
 void KernelDistributor::finishBulkStores(Region &body) {
   bool stores = body.walk([](BulkStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
   if (stores && !faults_.dropStoreWaits)

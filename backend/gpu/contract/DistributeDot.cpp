@@ -30,25 +30,25 @@ Value KernelDistributor::readFragment(const SharedTile &shared, const Layout &la
   return whole;
 }
 
-/// Can the target read four matrices of these fragments at once, of eight rows of four words?
+/// Whether the target can read four matrices of these fragments at once (ldmatrix), each of eight rows of 16 bytes.
 bool KernelDistributor::readsMatrices(const SharedTile &shared, const Fragments &fragments) const {
   unsigned rowOfMatrix = 16 / elementBytes(shared.element); // 16 bytes
   return target_.readsMatrices() && fragments.feed == Feed::Registers && !fragments.chained &&
          elementBytes(shared.element) >= 2 && 1u << shared.layout.shape.bits(shared.layout.fast) >= rowOfMatrix;
 }
 
-/// Do rows of shared memory run along k?
+/// Whether rows of shared memory run along k.
 static bool runsAlongK(const SharedLayout &shared, const Layout &fragments) {
   return shared.shape.coordinate(fragments.lane[0], shared.fast) != 0;
 }
 
 /// Four words of this thread: at `part`, and at `part` xor `first`, xor `second` and xor both.
 ///
-/// Each word is this thread's part of a matrix of 8x8 halves or 8x4 words. In a fragment, bit 0 of the register's
-/// number (for halves) and bits 0 and 1 of the lane's step along k through the matrix, bits 2 to 4 of the lane's across
-/// k. For the instruction, lanes pass the addresses of the matrix's rows in shared memory. If rows run along k, the
-/// bits across k choose the row; if they run across k, the bits along k do, and the instruction transposes, which it
-/// can do for halves alone.
+/// Each word is this thread's part of a matrix of 8x8 halves or 8x4 words. In a fragment, the position along k in that
+/// matrix is given by bits 0 and 1 of the lane's number and, for halves, bit 0 of the register's; the position across k
+/// is given by bits 2 to 4 of the lane's number. The instruction takes from each lane the address of one row in shared
+/// memory. If rows run along k, the bits across k number them. If rows run across k, the bits along k number them and
+/// the instruction transposes, which it can do for halves only.
 SmallVector<Value> KernelDistributor::readMatrices(const SharedTile &shared, const Layout &layout, uint32_t part,
                                                    uint32_t first, uint32_t second) {
   bool alongK = runsAlongK(shared.layout, layout);
@@ -77,7 +77,7 @@ SmallVector<Value> KernelDistributor::readFragments(const SharedTile &shared, co
                                                     unsigned bits) {
   SmallVector<Value> result;
   bool inMatrices = readsMatrices(shared, fragments);
-  unsigned bitsOfWord = 0; // that number a word's elements
+  unsigned bitsOfWord = 0; // bits of the register number that choose an element of a word
   if (inMatrices) {
     bitsOfWord = llvm::Log2_64(4 / elementBytes(shared.element));
     inMatrices = bitsOfWord > 0 || runsAlongK(shared.layout, layout);
@@ -112,7 +112,7 @@ SmallVector<Value> KernelDistributor::heldFragments(Value operand, ArrayRef<uint
 }
 
 void KernelDistributor::dotOnMatrixUnits(DotOp op, const Fragments &fragments) {
-  auto lhs = sharedTiles_.find(op.getLhs()); // its end: held in registers
+  auto lhs = sharedTiles_.find(op.getLhs()); // end(): it is held in registers
   const SharedTile &rhs = sharedTiles_.find(op.getRhs())->second;
   Layout a = layoutOf(op.getLhs().getType()), b = layoutOf(op.getRhs().getType()), c = layoutOf(op.getType());
   TileShape aShape(cast<RankedTensorType>(op.getLhs().getType()).getShape()),
@@ -122,7 +122,7 @@ void KernelDistributor::dotOnMatrixUnits(DotOp op, const Fragments &fragments) {
   auto count = [](StringRef bits) { return static_cast<unsigned>(bits.count(' ')) + 1; };
   unsigned aBits = count(fragments.reg[0]), bBits = count(fragments.reg[1]), cBits = count(fragments.reg[2]);
 
-  // The positions of fragments in this thread's part of the accumulators: what its other registers add.
+  // The rows and columns at which fragments begin in this thread's accumulators, relative to its first.
   SmallVector<uint32_t> rows, columns;
   for (unsigned r = 0; r < c.registers() >> cBits; ++r) {
     uint32_t part = c.element(r << cBits);
@@ -153,7 +153,7 @@ void KernelDistributor::dotOnMatrixUnits(DotOp op, const Fragments &fragments) {
 
 //===- Matrix units that read shared memory -----------------------------------------------------------------------===//
 
-/// `side` is the dimension that is not k.
+/// An operand of an instruction that reads shared memory. `side` is its dimension that is not k.
 struct KernelDistributor::MatrixOperand {
   GpuTarget::SharedMatrix matrix; // without an offset; nothing if the operand is held
   SharedLayout layout;
@@ -191,11 +191,11 @@ KernelDistributor::MatrixOperand KernelDistributor::matrixOperand(Value tile, un
   return operand;
 }
 
-/// The accumulators of four warps are 64 rows each time; up to 256 neighbouring columns are one instruction. Where it
-/// computes the transpose, those are columns, and these rows, of the product.
+/// Four warps issue each instruction together. It computes 64 rows and up to 256 neighbouring columns of the
+/// accumulators; if it computes the transpose, 64 columns and up to 256 rows.
 void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
   constexpr unsigned widest = 256;  // columns of one instruction
-  constexpr int64_t bytesHeld = 16; // of a thread's part of its left side
+  constexpr int64_t bytesHeld = 16; // of a left side in registers, for each thread
   Layout c = layoutOf(op.getType());
   TileShape cShape(cast<RankedTensorType>(op.getType()).getShape());
   unsigned m = cShape.rank() - 2, n = cShape.rank() - 1;

@@ -18,7 +18,7 @@ KernelDistributor::RingPosition KernelDistributor::positionOf(Value ring, Value 
   return positionOf(cast<RingType>(ring.getType()).getSlots(), step);
 }
 
-/// One more or one less than a value.
+/// If `step` is a value plus or minus one: that value, and 1 or -1. Else null and 0.
 static std::pair<Value, int64_t> neighbourOf(Value step) {
   Operation *op = step.getDefiningOp();
   if (!op || !isa<arith::AddIOp, arith::SubIOp>(op) || !isOneInteger(op->getOperand(1)))
@@ -26,8 +26,8 @@ static std::pair<Value, int64_t> neighbourOf(Value step) {
   return {op->getOperand(0), isa<arith::AddIOp>(op) ? 1 : -1};
 }
 
-/// The slot of a step, and how often it was used before. Where a loop counts steps, it counts these too: a division in
-/// each step would be on the way from one product to the next.
+/// The slot of a step, and how often it was used before. Loops that count steps carry both (stepCounters), because a
+/// division in each step would lengthen the dependence chain from one product to the next.
 KernelDistributor::RingPosition KernelDistributor::positionOf(int64_t slots, Value step) {
   if (auto known = positions_.find({step, slots}); known != positions_.end())
     return known->second;
@@ -59,7 +59,8 @@ void KernelDistributor::notePositions(ArrayRef<StepCounter> counters, ValueRange
     positions_[{counted[counter.argument], counter.slots}] = {words[2 * i], words[2 * i + 1]};
 }
 
-/// For rings whose slots are no power of two; others need no division.
+/// The steps that `op` counts and whose ring positions it carries too. Rings whose number of slots is a power of two
+/// need none: their division is a shift.
 SmallVector<KernelDistributor::StepCounter> KernelDistributor::stepCounters(scf::ForOp op) {
   SmallVector<StepCounter> counters;
   for (auto [i, argument, yielded] :
@@ -110,7 +111,7 @@ void KernelDistributor::lowerRingAlloc(RingAllocOp op) {
 
 void KernelDistributor::lowerRingAcquire(RingAcquireOp op) {
   auto [slot, uses] = positionOf(op.getRing(), op.getStep());
-  // Before its first use a slot is empty: a phase of parity 1 has ended.
+  // Before its first use a slot is empty, so the wait is for parity 1, which ends at once.
   Value parity = arith::AndIOp::create(b_, arith::AddIOp::create(b_, uses, i32(1)), i32(1));
   target_.copyEngine()->waitPhase(b_, ringBarrier(op.getRing(), slot, /*isEmpty=*/true), parity);
   target_.copyEngine()->expectBytes(b_, ringBarrier(op.getRing(), slot, /*isEmpty=*/false), op.getBytes());
@@ -131,7 +132,7 @@ void KernelDistributor::lowerRingDrain(RingDrainOp op) {
                                   arith::AndIOp::create(b_, uses, i32(1)));
 }
 
-/// Of each warp.
+/// Emits what `build` builds for the first lane of each warp only.
 void KernelDistributor::byFirstLane(llvm::function_ref<void()> build) {
   Value isFirst = arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, lane_, i32(0));
   auto branch = scf::IfOp::create(b_, isFirst, /*withElse=*/false);
@@ -140,7 +141,7 @@ void KernelDistributor::byFirstLane(llvm::function_ref<void()> build) {
   build();
 }
 
-/// One lane of each warp arrives.
+/// One lane of each warp arrives at the slot's empty barrier.
 void KernelDistributor::lowerRingRelease(RingReleaseOp op) {
   auto [slot, uses] = positionOf(op.getRing(), op.getStep());
   byFirstLane(
@@ -149,7 +150,7 @@ void KernelDistributor::lowerRingRelease(RingReleaseOp op) {
 
 //===- Bulk copies ------------------------------------------------------------------------------------------------===//
 
-/// By a thread of the second warp, while the first one makes the barriers.
+/// Done by the first thread of the second warp, while the first warp makes the barriers.
 void KernelDistributor::prefetchMaps(ArrayRef<TensorMapOp> maps) {
   if (maps.empty())
     return;
@@ -181,7 +182,8 @@ void KernelDistributor::lowerBulkCopy(BulkCopyOp op) {
 
 //===- Roles ------------------------------------------------------------------------------------------------------===//
 
-/// Rows of tiles in groups: programs go down a group's rows before they take its next column.
+/// Maps an index to the program that runs as number `index`: rows of tiles are taken in groups of `group`, and within a
+/// group programs go down its rows before they take the next column. So neighbours in time share operands in the cache.
 void KernelDistributor::lowerOrderedProgram(OrderedProgramOp op) {
   SmallVector<Value> sizes = symbols(b_.getI32Type());
   auto known = symbolFacts(kernel_);
@@ -191,7 +193,7 @@ void KernelDistributor::lowerOrderedProgram(OrderedProgramOp op) {
   Value programs = arith::MulIOp::create(b_, columns, most), group = arith::DivUIOp::create(b_, index, programs),
         within = arith::RemUIOp::create(b_, index, programs), firstRow = arith::MulIOp::create(b_, group, most),
         height = arith::MinUIOp::create(b_, arith::SubIOp::create(b_, rows, firstRow), most);
-  // Where LLVM sees how small the number of rows is, it divides in 16 bits, for which ptxas calls a function.
+  // Hides the range of `height`: if LLVM sees that it is small, it divides in 16 bits, for which ptxas emits a call.
   if (kernel_.getNumSymbols())
     height = target_.opaque(b_, height);
   Value column = arith::DivUIOp::create(b_, within, height),
@@ -200,9 +202,9 @@ void KernelDistributor::lowerOrderedProgram(OrderedProgramOp op) {
   scalars_.map(op.getResult(), arith::IndexCastUIOp::create(b_, b_.getIndexType(), program));
 }
 
-/// Registers are short where roles share them out, and where sizes that only running tells take some, or singles, whose
-/// two halves are multiplied. Not in attention: ptxas makes slower code of the same care there, 1.05 of the time where
-/// keys are causal (docs/performance.md).
+/// Whether the role's code should use few registers. They are scarce if the role has a limit of its own (setmaxnreg),
+/// if symbols take registers, and if singles are multiplied, whose high and low parts take two each. Never in
+/// attention: there ptxas makes slower code of it (1.05 times as long with causal keys, docs/performance.md).
 bool KernelDistributor::sparesRegisters(RolesOp op, unsigned number) {
   ScheduleAttr schedule = kernel_.getScheduleAttr();
   if (schedule && schedule.getRoot() == graph::RootKind::Attention)
@@ -244,7 +246,7 @@ LogicalResult KernelDistributor::lowerRole(RolesOp op, unsigned number, unsigned
   return result;
 }
 
-/// A chain of branches on the warp's number.
+/// Emits a chain of branches on the warp's number, one for each role.
 LogicalResult KernelDistributor::lowerRoles(RolesOp op) {
   if (!target_.copyEngine())
     return op.emitOpError("expected a target with a copy engine, whose barriers roles meet at");

@@ -2,8 +2,9 @@
 // Shared memory.
 //
 // The address of an element in a slot is linear over xor, so a thread's addresses are base + (thread part xor register
-// part). The thread part is computed once, the register part is a constant. What no thread toggles of that is added, as
-// part of the instruction: the rest takes few values, which are registers in a loop.
+// part). The thread part is computed once, the register part is a constant. Bits of the register part that no thread
+// part has can be added instead of xor-ed, and an addition of a constant is part of the load or store. The other bits
+// take few values, so few addresses are kept in registers in a loop.
 #include "backend/gpu/KernelDistributor.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -91,7 +92,7 @@ void KernelDistributor::lowerRead(SharedReadOp op) {
   sharedTiles_.insert({op.getResult(), sharedTile(op.getShared(), op.getSlot())});
 }
 
-/// Before anything behind it, which may give the slot back.
+/// The loads are emitted here, not on demand: operations behind this one may release the slot.
 void KernelDistributor::lowerSharedLoad(SharedLoadOp op) {
   Layout layout = layoutOf(op.getType());
   SharedTile shared = sharedTile(op.getShared(), op.getSlot());

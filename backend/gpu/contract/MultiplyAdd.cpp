@@ -55,8 +55,8 @@ KernelDistributor::MultiplyAdd::Elements KernelDistributor::MultiplyAdd::read(co
   return elements;
 }
 
-/// Adds the products of `unrolled_` steps: the first ones, of slots that are moved along k by what is xor-ed to their
-/// addresses.
+/// Adds the products of the first `unrolled_` steps of slots that are moved along k: `lhsMoved` and `rhsMoved`, if not
+/// null, are xor-ed to their addresses.
 Registers KernelDistributor::MultiplyAdd::multiply(Registers acc, Value lhsMoved, Value rhsMoved) {
   for (unsigned first = 0; first < unrolled_; first += depth_) {
     Elements as = read(lhs_, first, lhsMoved), bs = read(rhs_, first, rhsMoved);
@@ -72,7 +72,7 @@ Registers KernelDistributor::MultiplyAdd::multiply(Registers acc, Value lhsMoved
   return acc;
 }
 
-/// Many steps are a loop: if they were unrolled, more would be read ahead than fits in registers.
+/// Many steps are a loop: unrolled, so many elements would be read ahead that registers spill.
 Registers KernelDistributor::MultiplyAdd::loopOverSteps(Registers acc) {
   auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(b_, value); };
   auto loop = scf::ForOp::create(b_, index(0), index(steps_ / unrolled_), index(1), acc);

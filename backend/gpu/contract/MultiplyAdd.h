@@ -13,7 +13,8 @@ public:
   Registers run();
 
 private:
-  /// One factor: where it is, the part of it that this thread reads, and its dimension that is summed over.
+  /// One operand: where it is, its layout for the elements that this thread reads, and its dimension that is summed
+  /// over.
   struct Factor {
     const SharedTile &shared;
     tile::Layout layout;
@@ -38,7 +39,7 @@ private:
   Factor lhs_, rhs_;
   mlir::Type element_, sum_;
   unsigned steps_;    // the size of k
-  unsigned unrolled_; // steps without a loop
+  unsigned unrolled_; // steps that are emitted as straight code, in a loop if there are more
   unsigned depth_;    // steps whose elements are read together
 };
 

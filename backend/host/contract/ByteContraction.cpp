@@ -22,7 +22,7 @@ bool ByteContraction::canEmit(tile::DotOp op) {
   return buffered ? buffered->layout.panel == 0 : isDirectOperand(op.getLhs(), true, 1, schedule);
 }
 
-/// sum + the products of four pairs of bytes: lanes are words of four bytes.
+/// sum + the products of four pairs of bytes, in each lane. Lanes of `a` and `b` are words of four bytes.
 llvm::Value *ByteContraction::addProducts(llvm::Value *sum, llvm::Value *a, llvm::Value *b, bool aUnsigned,
                                           bool bUnsigned) {
   namespace intrinsic = llvm::Intrinsic;
@@ -64,7 +64,7 @@ struct ByteContraction::Pieces {
   llvm::Type *vector, *whole;   // of a piece, and of the register tile
 };
 
-/// The lanes of `value`, a vector of all columns, that `piece` has.
+/// The lanes of `value`, a vector of all columns, that belong to piece number `piece`.
 llvm::Value *ByteContraction::slice(const Pieces &pieces, llvm::Value *value, unsigned piece) {
   if (pieces.width == 1)
     return ir.CreateInsertElement(llvm::Constant::getNullValue(pieces.vector), value, uint64_t(0));
@@ -88,7 +88,7 @@ llvm::Value *ByteContraction::insertLanes(llvm::Value *row, llvm::Value *part, u
   return row ? ir.CreateShuffleVector(row, widened, joined) : widened;
 }
 
-/// One vector of the sums of all pieces.
+/// The sums of all pieces as one vector.
 llvm::Value *ByteContraction::join(const Pieces &pieces, ArrayRef<llvm::Value *> sums) {
   llvm::Value *row = nullptr;
   for (auto [piece, place] : llvm::enumerate(sums)) {
@@ -118,7 +118,7 @@ SmallVector<ByteContraction::Sums> ByteContraction::startSums(tile::DotOp op, co
   return result;
 }
 
-/// Four k of all columns, by piece.
+/// Loads four k of all columns, by piece.
 ByteContraction::Sums ByteContraction::loadColumns(tile::LoadOp panels, const Position &position,
                                                    const Pieces &pieces) {
   llvm::Type *word = ir.getInt32Ty();

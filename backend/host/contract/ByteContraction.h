@@ -4,7 +4,7 @@
 //     panel: for each four k, one word a column        a row: four bytes along k, the same word in all lanes
 //     sum[column] += a0 b0 + a1 b1 + a2 b2 + a3 b3     vpdpbusd, or two vpmaddwd of bytes widened to 16 bits, exact too
 //
-// The constant operand ends with zeros, so what a row holds beyond its last k counts for nothing.
+// The constant operand is padded with zeros, so elements of a row beyond its last k do not change the sums.
 #pragma once
 
 #include "backend/host/contract/PanelStream.h"
@@ -20,8 +20,8 @@ public:
       : function(function), tileMemory(tileMemory), values(values), memory(memory), columns(columns),
         schedule(schedule), ir(function.ir), math(function.math) {}
 
-  /// Whether the right side is packed for this, the tile begins with four whole k, and the left side lies in fours: in
-  /// a buffer, or where it is.
+  /// Whether the right side is packed for this, the tile begins at a multiple of four k, and each four k of the left
+  /// side are contiguous, in its buffer or in the workspace.
   bool canEmit(tile::DotOp op);
   Rows emit(tile::DotOp op, const Position &position);
 

@@ -43,7 +43,8 @@ void Contraction::multiplyAdd(const Step &step, Ix k) {
   addProducts(step, values.tileOf(tile::DotOp(step.op).getLhs(), left), right);
 }
 
-/// Adds the products of `a`, an element of each row, with the columns of the right side at `right`.
+/// Adds the products of `a`, one element of each row of the left side, and the vector of columns of the right side at
+/// `right`.
 void Contraction::addProducts(const Step &step, const Rows &a, const Position &right) {
   tile::DotOp op = step.op;
   unsigned width = step.position.width;
@@ -59,8 +60,8 @@ void Contraction::addProducts(const Step &step, const Rows &a, const Position &r
   }
 }
 
-/// Straight code for each element of a window that is read in place: neighbours under the same guards run together, or
-/// not at all if what they read then is zero.
+/// Emits straight code for each element of a window that is read in place. Neighbouring elements with the same guards
+/// share one branch on these, which skips them outside of the image if the fill is zero.
 void Contraction::runTaps(const Step &step, int64_t taps) {
   auto load = tile::DotOp(step.op).getLhs().getDefiningOp<tile::LoadOp>();
   auto guardsAt = [&](int64_t tap) {
@@ -78,8 +79,8 @@ void Contraction::runTaps(const Step &step, int64_t taps) {
   }
 }
 
-/// The rows of a register tile whose windows have many neighbours under the same guards, `together` each: nothing is
-/// tested inside of the image.
+/// Multiplies windows whose runs of `together` elements have the same guards. If all rows of the register tile are
+/// inside of the image, no element is tested; if all are outside, nothing is done; else multiplyBorder.
 void Contraction::multiplyWindow(const Step &step, Ix size, int64_t together) {
   auto load = tile::DotOp(step.op).getLhs().getDefiningOp<tile::LoadOp>();
   Position left = sidesAt(step, math.constant(0)).left;
@@ -104,7 +105,7 @@ void Contraction::multiplyWindow(const Step &step, Ix size, int64_t together) {
               [&] { math.when(math.negate(outside), [&] { multiplyBorder(step, size, together); }); });
 }
 
-/// Where elements are missing, zeros are read instead: each `together` of a row from one place or the other.
+/// Reads each run of `together` elements of a row from the image, or from zeros if it is outside.
 void Contraction::multiplyBorder(const Step &step, Ix size, int64_t together) {
   auto load = tile::DotOp(step.op).getLhs().getDefiningOp<tile::LoadOp>();
   llvm::Type *element = function.typeOf(load.getResult());
@@ -127,8 +128,8 @@ void Contraction::multiplyBorder(const Step &step, Ix size, int64_t together) {
   });
 }
 
-/// Steps of k whose right side is computed are emitted together, because neighbours share what they are computed from:
-/// two numbers of four bits a byte, and many numbers a scale.
+/// So many steps of k are emitted together if their right side is computed, because neighbours share operands: a byte
+/// holds two numbers of four bits, and many numbers have one scale.
 static constexpr int64_t computedTogether = 8;
 
 void Contraction::multiplyComputed(const Step &step, Ix size) {

@@ -16,13 +16,13 @@ static constexpr unsigned tileCount = 8, firstLeft = 4, firstRight = 6;
 static constexpr int64_t tileRows = matrixTile.rows, tileBytes = matrixTile.k, tileColumns = matrixTile.columns;
 static constexpr int64_t wordBytes = 4, cacheLine = 64;
 
-/// How a register tile is cut.
+/// How a register tile is cut into tiles of the unit.
 struct MatrixContraction::Grid {
   Grid(int64_t rows, int64_t columns, int64_t mostColumns)
       : rows(llvm::divideCeil(rows, tileRows)), columns(llvm::divideCeil(columns, tileColumns)),
         mostColumns(llvm::divideCeil(mostColumns, tileColumns)) {}
 
-  int64_t rows, columns, mostColumns; // the most: of the schedule's register tile, whose sums are numbered alike
+  int64_t rows, columns, mostColumns; // mostColumns: of the schedule's register tile
 
   bool fits() const {
     return rows * mostColumns <= firstLeft && rows <= firstRight - firstLeft && columns <= mostColumns;
@@ -47,7 +47,7 @@ void MatrixContraction::onTile(intrinsic::ID id, unsigned tile, ArrayRef<llvm::V
   ir.CreateIntrinsic(id, {}, all);
 }
 
-/// Bytes that begin with a line of the cache.
+/// `bytes` of stack, aligned to a cache line.
 llvm::Value *MatrixContraction::stackOf(int64_t bytes) {
   llvm::Value *place = function.slot(llvm::ArrayType::get(ir.getInt8Ty(), static_cast<uint64_t>(bytes)));
   cast<llvm::AllocaInst>(place)->setAlignment(llvm::Align(cacheLine));
@@ -57,7 +57,8 @@ llvm::Value *MatrixContraction::stackOf(int64_t bytes) {
 
 //===- Sizes ------------------------------------------------------------------------------------------------------===//
 
-/// What LDTILECFG reads, for a register tile of `rows` rows. A tile has at least one row: one without would fault.
+/// Writes the operand of LDTILECFG for a register tile of `rows` rows. Tiles get at least one row, because using a tile
+/// without rows faults.
 void MatrixContraction::writeSizes(llvm::Value *sizes, const Grid &grid, Ix rows) {
   llvm::Type *byte = ir.getInt8Ty();
   constexpr int64_t palette = 0, rowBytesAt = 16, rowsAt = 48;
@@ -66,7 +67,7 @@ void MatrixContraction::writeSizes(llvm::Value *sizes, const Grid &grid, Ix rows
   };
   ir.CreateMemSet(sizes, ir.getInt8(0), cacheLine, llvm::MaybeAlign(cacheLine));
   put(palette, ir.getInt8(1));
-  auto give = [&](unsigned tile, llvm::Value *rows) { // a tile without rows must have no bytes in a row either
+  auto give = [&](unsigned tile, llvm::Value *rows) { // rows and bytes of a row must be both 0 or neither
     put(rowBytesAt + int64_t(2) * tile, ir.getInt16(tileBytes));
     put(rowsAt + tile, rows);
   };
@@ -117,7 +118,7 @@ llvm::Value *MatrixContraction::leftAddress(tile::DotOp op, const Position &posi
   return memory.addressOf(op.getLhs().getDefiningOp<tile::LoadOp>(), position, row, 0);
 }
 
-/// Bytes from a row to the next.
+/// The distance in bytes from a row of the left side to the next.
 Ix MatrixContraction::leftRowBytes(tile::DotOp op, const Position &position) {
   if (const TileInMemory *buffered = values.memoryOf(op.getLhs()))
     return math.constant(buffered->layout.rowStride);
@@ -127,7 +128,7 @@ Ix MatrixContraction::leftRowBytes(tile::DotOp op, const Position &position) {
   down.rows.assign(1, math.constant(0));
   down.width = static_cast<unsigned>(tileRows);
   Access rows = addresses.access(addresses.referenceTo(op.getLhs().getDefiningOp<tile::LoadOp>()), down, 0);
-  if (rows.delta) // isEven says that this is not so
+  if (rows.delta) // isEven rules this out
     function.fail(op, "the rows of its left side are not evenly apart");
   return rows.stride ? rows.stride : math.constant(0); // 0: all rows are the same
 }
@@ -171,7 +172,7 @@ void MatrixContraction::addStep(tile::DotOp op, const Position &left, const Posi
   }
 }
 
-/// Whether `rows` are as many as the schedule says, one below the other.
+/// Whether `rows` are `count` consecutive rows.
 static bool areWhole(const IndexMath &math, ArrayRef<Ix> rows, unsigned count) {
   auto split = [&](Ix row) {
     std::optional<int64_t> constant = constantOf(row);
@@ -188,7 +189,7 @@ TileInMemory MatrixContraction::emit(tile::DotOp op, const Position &position) {
   Grid grid = gridOf(position);
   llvm::Type *byte = ir.getInt8Ty();
   llvm::Value *sums = stackOf(grid.rows * tileRows * grid.sumRowBytes());
-  // Fewer rows than the schedule's: rows that are not there are not read.
+  // Fewer rows than the schedule's: tiles get other sizes, so that rows which do not exist are not read.
   bool isWhole = areWhole(math, position.rows, plan.dots.registerRows);
   if (!isWhole) {
     llvm::Value *sizes = stackOf(cacheLine);

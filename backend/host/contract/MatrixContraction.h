@@ -21,13 +21,14 @@ public:
       : function(function), tileMemory(tileMemory), values(values), addresses(addresses), memory(memory), plan(plan),
         ir(function.ir), math(function.math) {}
 
-  /// Gives the tiles their sizes at the start of the kernel, and the unit back at its end, if the schedule wants it.
-  /// The kernel fails if its schedule, which may be edited, wants what the unit or the target cannot do.
+  /// If the schedule uses the unit: `configure` sets the sizes of tiles at the start of the kernel, and `release` frees
+  /// the unit at its end. `configure` calls KernelFunction::fail if the schedule, which may have been edited, asks for
+  /// something that the unit or the target cannot do.
   void configure(tile::KernelOp kernel);
   void release();
 
   bool canEmit(tile::DotOp op, const Position &position) const;
-  /// The sums, where the unit stores them: on the stack.
+  /// The sums, which the unit stores on the stack.
   TileInMemory emit(tile::DotOp op, const Position &position);
 
 private:
@@ -49,7 +50,7 @@ private:
   const KernelPlan &plan;
   llvm::IRBuilder<> &ir;
   IndexMath &math;
-  llvm::Value *wholeSizes = nullptr; // of the schedule's register tile; in force wherever no emission is in between
+  llvm::Value *wholeSizes = nullptr; // of the schedule's register tile; loaded except while `emit` uses others
 };
 
 } // namespace tilewright::host

@@ -8,7 +8,7 @@ using namespace mlir;
 namespace tilewright::host {
 
 static constexpr int64_t lineBytes = 64;
-// Register tiles of rows among which the next panel is divided.
+// How many register tiles of rows share the prefetching of the next panel.
 static constexpr int64_t passes = 8;
 
 PanelStream::PanelStream(Memory &memory, KernelFunction &function, tile::DotOp op, const Position &position)
@@ -30,7 +30,8 @@ PanelStream::PanelStream(Memory &memory, KernelFunction &function, tile::DotOp o
   findNextPanel();
 }
 
-/// The panel's number is the first coordinate that depends on the column. The last panel has none after it.
+/// Sets nextPanel. The panel's number is the first coordinate that depends on the column. The last panel has none after
+/// it.
 void PanelStream::findNextPanel() {
   ArrayRef<AffineExpr> sizes = load.getBuffer().getType().getSizes().getResults();
   unsigned column = load.getResult().getType().getRank() - 1, dim = 0;

@@ -7,11 +7,12 @@
 //   ...
 //   rows 0..5     panel 1                       the more rows, the more of it is there
 //
-// How far ahead pays is a fact of the processor, so the caller says it (HostKernelArgs::fetchAhead). The streams of an
-// Intel Xeon end at each page of 4 KiB, which a register tile of few rows is through in less time than memory takes to
-// answer; a Zen 4 streams better by itself, and gets 0. While other rows are multiplied with what is in the cache,
-// memory would be idle. An eighth of a panel is as much as there is time for: a line takes the time of two steps of a
-// register tile, and whoever asks for more waits (docs/performance.md, "Weights fetched ahead").
+// How far ahead pays depends on the processor, so the caller passes it (HostKernelArgs::fetchAhead). The hardware
+// prefetcher of an Intel Xeon stops at each page of 4 KiB, and a register tile of few rows reads a page in less time
+// than memory takes to answer. A Zen 4 prefetches better by itself, and gets 0. While the other rows are multiplied
+// with the panel in the cache, memory would be idle, so each of their register tiles prefetches an eighth of the next
+// panel. More than that would stall: a line takes the time of two steps of a register tile (docs/performance.md,
+// "Weights fetched ahead").
 #pragma once
 
 #include "backend/host/emit/Memory.h"
@@ -20,13 +21,14 @@ namespace tilewright::host {
 
 class PanelStream {
 public:
-  /// Asks for what is needed beside `count` steps from `k` on; a step is one k, or four of bytes.
+  /// Emits the prefetches that go with `count` steps from `k` on. A step is one k, or four of bytes.
   using Fetch = llvm::function_ref<void(Ix k, int64_t count)>;
 
-  /// Of the right side of `op`, for the register tile at `position`.
+  /// The stream of the right side of `op`, for the register tile at `position`.
   PanelStream(Memory &memory, KernelFunction &function, tile::DotOp op, const Position &position);
 
-  /// Emits `loop` for the register tile that reads the panel first, and for the others.
+  /// Calls `loop` to emit the loop along k: once for the register tile that reads the panel first, and once for the
+  /// others.
   void emit(llvm::function_ref<void(Fetch fetch)> loop);
 
 private:
@@ -42,9 +44,9 @@ private:
   tile::LoadOp load;                // null: not packed, nothing is fetched
   int64_t panel = 0, stepBytes = 0; // columns of a panel, and bytes of a step
   int64_t stepSize = 1;             // k of a step
-  llvm::Value *isFirst = nullptr;   // the register tile that reads the panel first; null: the only one
-  Ix pass = nullptr;                // which eighth of the next panel this register tile asks for
-  Ix nextPanel = nullptr;           // bytes from a place in this panel to the same in the next; null: there is none
+  llvm::Value *isFirst = nullptr;   // whether this register tile reads the panel first; null: it always does
+  Ix pass = nullptr;                // which eighth of the next panel this register tile prefetches
+  Ix nextPanel = nullptr;           // distance in bytes from this panel to the next; null: there is none
 };
 
 } // namespace tilewright::host

@@ -25,8 +25,8 @@ llvm::Value *Addresses::offsetsOf(const Access &access, unsigned width) {
   return lanes.offsets(access.delta ? nullptr : access.stride, access.delta, width);
 }
 
-/// offset + place in dimension `i` of a tile. What was added to the place is a term of its own, so that in the end it
-/// is the displacement of an address.
+/// offset + place in dimension `i` of a tile. A constant that was added to the place is kept as a separate term, so
+/// that it becomes the displacement of the address.
 LaneIndex Addresses::coordinateOf(const Reference &reference, const Position &position, unsigned row, unsigned i) {
   unsigned axis = reference.offsets.size() - 1 - i, width = position.width;
   bool isLane = axis == position.laneAxis;
@@ -46,8 +46,8 @@ LaneIndex Addresses::coordinateOf(const Reference &reference, const Position &po
   return result;
 }
 
-/// Makes coordinates outside of the bounds harmless: there is nothing to do if there is none; where the element is not
-/// used, another one is read; otherwise the access gets a condition or a mask.
+/// Sets `coordinates`, and adds a condition or a mask for each dimension in which they may be outside of the bounds.
+/// Nothing is needed if that provably cannot be, or if the axis is clampable.
 void Addresses::addBounds(const Reference &reference, const Position &position, unsigned row, Access &result,
                           MutableArrayRef<LaneIndex> coordinates) {
   unsigned rank = reference.offsets.size(), width = position.width;
@@ -76,12 +76,13 @@ Access Addresses::withinBounds(const Reference &reference, const Position &posit
   return result;
 }
 
-/// A vector without any lane inside of its dimension is not touched if it may be this many elements away, as in all but
-/// one input of a concatenation: memory there may not be mapped, and a masked access to such memory raises no fault but
-/// takes a hundred times as long. The border of a padded image is nearer.
+/// If a vector may be this many elements outside of its dimension, as in all but one input of a concatenation, it is
+/// not accessed at all when no lane is inside: the memory may not be mapped, and a masked access to unmapped memory
+/// raises no fault but takes a hundred times as long. At the border of a padded image vectors are nearer, and are just
+/// masked.
 static constexpr int64_t farOutside = 1024;
 
-/// 0 <= coordinate < size in a buffer dimension that the map may leave.
+/// Adds the condition or mask 0 <= coordinate < size for a buffer dimension that the map may leave.
 void Addresses::addGuard(const Reference &reference, unsigned dim, const LaneIndex &coordinate, unsigned width,
                          Access &result) {
   Ix base = lanes.sum(coordinate.base), size = function.evaluate(reference.type.getSizes(), dim);
@@ -107,8 +108,8 @@ void Addresses::addGuard(const Reference &reference, unsigned dim, const LaneInd
     result.condition = math.both(result.condition, math.less(base, size));
 }
 
-/// One pointer a scope, so that each is advanced only where its terms change. Constants come last: an instruction adds
-/// them at no cost.
+/// Computes the pointer in steps, one for each scope, so that each step is recomputed only where its terms change.
+/// Constants are added last, as the displacement of the access instruction, which costs nothing.
 void Addresses::setPointer(const Reference &reference, LaneIndex address, unsigned width, Access &result) {
   llvm::Type *element = elementType(function.context, reference.type.getElementType());
   llvm::Type *unit = element->isIntegerTy(1) ? ir.getInt8Ty() : element;
@@ -196,7 +197,7 @@ SmallVector<llvm::Value *> Addresses::commonGuards(tile::LoadOp load, const Posi
   return result;
 }
 
-/// By how much `expr` grows with dimension `dim`, if it does so evenly.
+/// The constant by which `expr` grows with dimension `dim`; nullopt if it is not constant.
 static std::optional<int64_t> stepAlong(AffineExpr expr, unsigned dim, AffineMap map) {
   AffineExpr place = getAffineDimExpr(dim, expr.getContext());
   auto step = dyn_cast<AffineConstantExpr>(

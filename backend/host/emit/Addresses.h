@@ -13,7 +13,7 @@
 
 namespace tilewright::host {
 
-/// What a load and a store have in common.
+/// The operands that loads and stores have in common.
 struct Reference {
   llvm::Value *base;
   tile::BufferType type;
@@ -24,11 +24,11 @@ struct Reference {
   int64_t panel = 0;                     // of a packed constant: columns are padded with zeros to a multiple of this
 };
 
-/// The elements of one row, with the conditions under which they are there.
+/// The addresses of the elements of one row, and the conditions under which they may be accessed.
 struct Access {
   llvm::Value *pointer = nullptr; // of lane 0
   Ix stride = nullptr;
-  llvm::Value *delta = nullptr;     // all lanes' offsets, when they are not stride * lane
+  llvm::Value *delta = nullptr;     // offsets of all lanes, if they are not stride * lane
   llvm::Value *condition = nullptr; // i1; null: always
   llvm::Value *mask = nullptr;      // vector of i1; null: all lanes
 
@@ -50,21 +50,21 @@ public:
 
   /// The elements of row `row` of a register tile at `position`.
   Access access(const Reference &reference, const Position &position, unsigned row);
-  /// The condition and mask of an access that its bounds alone give.
+  /// An access with only the condition and mask that follow from the bounds, without a pointer.
   Access withinBounds(const Reference &reference, const Position &position, unsigned row);
   /// Offsets of all lanes from the access' pointer, as a vector; null if all are 0.
   llvm::Value *offsetsOf(const Access &access, unsigned width);
 
-  /// Conditions under which `load` reads its buffer at all: those of its guards that are the same for every element at
-  /// `position`, as far as they are known before the loops inside `scope` begin.
+  /// The guards of `load` that are the same for all elements at `position`, as conditions; if one is false, only the
+  /// fill is read. Only guards that can be computed before the loops inside `scope` begin.
   llvm::SmallVector<llvm::Value *> commonGuards(tile::LoadOp load, const Position &position, mlir::Operation *scope);
-  /// For each guarded dimension of `load` along which a row's elements lie in even steps: the condition under which the
-  /// first `columns` of the row at `position`, which has one, are all inside of the buffer.
+  /// For each guarded dimension of `load` in which the coordinates of a row's elements have a constant step: the
+  /// condition that the first `columns` elements of the row are all inside of the buffer. `position` must have one row.
   llvm::SmallVector<std::pair<GuardedDim, llvm::Value *>> guardsOfRow(tile::LoadOp load, const Position &position,
                                                                       int64_t columns);
-  /// Emits the body for where all `guards` hold; they are not tested again inside.
+  /// Emits `body` under the condition that all `guards` hold; inside it does not test them again.
   void whereInside(llvm::ArrayRef<llvm::Value *> guards, llvm::function_ref<void()> body);
-  /// Runs `body` while guards of `dims` are known to hold too.
+  /// Runs `body`, which emits code, with the guards of `dims` taken for true in addition to those that already are.
   void withoutGuards(llvm::DenseSet<GuardedDim> dims, llvm::function_ref<void()> body);
 
 private:
@@ -78,7 +78,7 @@ private:
   LaneMath lanes;
   llvm::IRBuilder<> &ir;
   IndexMath &math;
-  llvm::DenseSet<GuardedDim> certain; // guards that hold in what is emitted now
+  llvm::DenseSet<GuardedDim> certain; // guards that are known to hold in the code that is emitted now
 };
 
 } // namespace tilewright::host

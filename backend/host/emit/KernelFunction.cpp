@@ -29,7 +29,7 @@ static llvm::Function *createFunction(llvm::Module &module, StringRef name, cons
 KernelFunction::KernelFunction(llvm::Module &module, tile::KernelOp kernel, const HostOptions &options)
     : context(module.getContext()), ir(context), math(ir), options(options), vectors(options), kernel(kernel),
       function(createFunction(module, kernel.getSymName(), options)) {
-  llvm::FastMathFlags flags; // for sums: Elementwise.cpp takes it from what is none
+  llvm::FastMathFlags flags; // for loop-carried sums: Elementwise.cpp clears it for other operations
   flags.setAllowContract();
   ir.setFastMathFlags(flags);
   ir.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", function));
@@ -102,7 +102,7 @@ llvm::Value *KernelFunction::zeros(int64_t bytes) {
 
 //===- Index arithmetic -------------------------------------------------------------------------------------------===//
 
-/// Not memoized: IndexMath finds equal arithmetic again by itself, in whatever scope it is still valid.
+/// Not memoized: IndexMath reuses equal arithmetic by itself, as long as its scope is open.
 Ix KernelFunction::index(Value value) {
   if (auto found = indices.find(value); found != indices.end())
     return found->second;

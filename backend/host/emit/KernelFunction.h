@@ -21,7 +21,8 @@ public:
   /// Emits the loop over programs around `emitProgram` and returns from the function. The first failure is the result.
   Status run(llvm::function_ref<void()> emitProgram);
 
-  /// Records that the kernel cannot be compiled; emission goes on with any value.
+  /// Records that the kernel cannot be compiled, for `run` to return. The caller goes on emitting with an arbitrary
+  /// value.
   void fail(mlir::Operation *op, const llvm::Twine &reason);
 
   /// An index of the tile IR: a constant, the program's id, a symbol, a loop's counter, or arithmetic on these.
@@ -32,7 +33,7 @@ public:
   }
   Ix evaluate(mlir::AffineExpr expr, llvm::ArrayRef<Ix> dims = {}) { return math.evaluate(expr, dims, symbols); }
 
-  /// How many keys the current tile of `size` has.
+  /// How many keys there are in the current tile, which has room for `size`.
   Ix keysIn(const LiveKeys &keys, Ix size) {
     return math.min(size, math.sub(math.constant(0), index(keys.firstLessCount())));
   }
@@ -44,14 +45,14 @@ public:
   }
   /// The kernel's arguments: memory that can always be read, as many bytes as the largest element has.
   llvm::Value *readable() const { return arguments; }
-  /// So many bytes that are zero, for loads of a line's alignment.
+  /// A constant of `bytes` zeros, aligned to a cache line.
   llvm::Value *zeros(int64_t bytes);
   llvm::Value *workspace() const { return workspaceBase; }
   llvm::Value *errorWord() const { return errors; }
   /// HostKernelArgs::fetchAhead, in bytes.
   Ix fetchAhead() const { return aheadBytes; }
 
-  /// Stack for one value of `type`, which becomes a register.
+  /// An alloca for one value of `type`, which LLVM promotes to registers.
   llvm::Value *slot(llvm::Type *type);
 
   llvm::LLVMContext &context;

@@ -73,7 +73,7 @@ LaneIndex LaneMath::scale(const LaneIndex &a, Ix factor, unsigned width) {
   return result;
 }
 
-/// t / divisor for a vector of integers, rounded down, in the cheapest way that is exact.
+/// floor(t / divisor) for a vector of integers, by the cheapest of several exact ways.
 static llvm::Value *vectorQuotient(llvm::IRBuilder<> &ir, llvm::Value *t, Ix divisor, unsigned width, bool isSigned) {
   llvm::Type *type = t->getType();
   llvm::Value *by = ir.CreateVectorSplat(width, ir.CreateIntCast(divisor, type->getScalarType(), true));
@@ -88,9 +88,9 @@ static llvm::Value *vectorQuotient(llvm::IRBuilder<> &ir, llvm::Value *t, Ix div
   return ir.CreateAdd(quotient, ir.CreateSExt(ir.CreateICmpSLT(rest, llvm::Constant::getNullValue(type)), type));
 }
 
-/// Quotient or rest of a sum by parts: where some terms stay below a unit that divides the divisor and all other terms,
-/// only the others are divided. So the coordinate within an image's row stays as it is when the number of the row is
-/// divided.
+/// Quotient or remainder of a sum, if its terms fall into two groups: multiples of some unit that also divides the
+/// divisor, and the others, whose sum is between 0 and the unit. Then only the multiples are divided. nullopt if there
+/// are no such groups. So a coordinate within an image's row is not touched when the row's number is divided.
 std::optional<LaneIndex> LaneMath::divideTerms(ArrayRef<Ix> terms, int64_t divisor, bool wantRest) {
   for (Ix candidate : terms) {
     int64_t unit = std::gcd(math.facts(candidate).divisor, divisor);
@@ -110,7 +110,7 @@ std::optional<LaneIndex> LaneMath::divideTerms(ArrayRef<Ix> terms, int64_t divis
   return std::nullopt;
 }
 
-/// As `divide`, where lanes cross multiples of the divisor: a quotient or a rest for each.
+/// As `divide`, for lanes that may cross multiples of the divisor: computes a quotient or a remainder for each lane.
 LaneIndex LaneMath::divideByLane(const LaneIndex &value, Ix base, Ix divisor, bool wantRest, unsigned width) {
   std::optional<int64_t> stride = constantOf(value.stride);
   bool isSigned = value.signedDelta || !stride || *stride < 0;

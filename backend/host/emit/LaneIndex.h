@@ -18,19 +18,19 @@ struct LaneIndex {
   Ix stride = nullptr;                // null: 0
   llvm::Value *delta = nullptr;       // a vector of integers, added; null: 0
   bool signedDelta = false;           // delta may be negative
-  unsigned count = 0;                 // lanes that are used; 0: they are all equal
+  unsigned count = 0;                 // number of lanes that are used; 0 if all are equal
 
   bool isUniform() const { return !stride && !delta; }
 };
 
-/// The constant that `value` is; 0 for null.
+/// The value of a constant; 0 for null; nullopt if `value` is not constant.
 std::optional<int64_t> constantOf(Ix value);
 
 class LaneMath {
 public:
   explicit LaneMath(KernelFunction &function) : function(function), ir(function.ir), math(function.math) {}
 
-  /// `expr` of coordinates that are `dims`.
+  /// The value of `expr`, with `dims` for its dimensions.
   LaneIndex evaluate(mlir::AffineExpr expr, llvm::ArrayRef<LaneIndex> dims, unsigned width);
   LaneIndex add(const LaneIndex &a, const LaneIndex &b);
   LaneIndex scale(const LaneIndex &a, Ix factor, unsigned width);

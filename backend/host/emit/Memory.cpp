@@ -12,9 +12,9 @@ using namespace mlir;
 
 namespace tilewright::host {
 
-/// Elements at `base` + `offsets`. Machines gather words only: a smaller element is cut out of the aligned word that
-/// holds it, which never crosses a page. Without masks (AVX2), lanes that are off read the kernel's arguments: a masked
-/// gather would become a branch for every lane.
+/// Elements at `base` + `offsets`. Gathers load words of 32 bits or more: a smaller element is extracted from the
+/// aligned word that holds it, which never crosses a page. Without masks (AVX2), lanes that are off read the kernel's
+/// arguments instead, because LLVM would turn a masked gather into a branch for every lane.
 llvm::Value *Memory::gather(llvm::Value *base, llvm::Value *offsets, llvm::Value *mask, llvm::Type *memory,
                             llvm::Value *fills) {
   bool masks = function.vectors.masks;
@@ -46,7 +46,7 @@ llvm::Value *Memory::gather(llvm::Value *base, llvm::Value *offsets, llvm::Value
 
 //===- Loads ------------------------------------------------------------------------------------------------------===//
 
-/// One element for all lanes. Where it is not there, other memory is read and the fill chosen.
+/// Loads one element for all lanes. Where the condition is false, other memory is read and the fill selected.
 llvm::Value *Memory::loadUniform(const Access &access, llvm::Type *memory, llvm::Value *fill, unsigned width) {
   llvm::Value *pointer =
       access.condition ? math.choose(access.condition, access.pointer, function.readable()) : access.pointer;
@@ -84,7 +84,7 @@ llvm::Value *Memory::loadRow(const Access &access, llvm::Type *element, llvm::Va
   return ir.CreateLoad(type, place);
 }
 
-/// What is read where the element is not there, as it lies in memory.
+/// The value that `op` gives outside of its bounds and its buffer, as the type in memory.
 llvm::Value *Memory::fillOf(tile::LoadOp op) {
   llvm::Type *element = function.typeOf(op.getResult());
   Attribute attribute = op.getFillAttr();

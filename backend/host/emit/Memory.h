@@ -14,15 +14,17 @@ public:
 
   Rows load(tile::LoadOp op, const Position &position);
   void store(tile::StoreOp op, const Position &position, const Rows &rows);
-  /// The indices, clamped. A live one outside [0, size) sets the error word, unless some fault was there first.
+  /// The indices, clamped to [0, size). A live index outside of it sets the error word, unless a fault has set it
+  /// before.
   Rows check(tile::CheckOp op, const Position &position);
-  /// Where lane 0 of a row lies, or `outside` if it is not there: by default memory that can be read. `panel`: columns
-  /// are padded to a multiple of this.
+  /// The address of lane 0 of row number `row`; `outside` if that element is outside of its bounds or its buffer (by
+  /// default memory that can always be read). `panel`: columns are padded to a multiple of this; 0: they are not.
   llvm::Value *addressOf(tile::LoadOp op, const Position &position, unsigned row, int64_t panel) {
     return addressOf(op, position, row, panel, function.readable());
   }
   llvm::Value *addressOf(tile::LoadOp op, const Position &position, unsigned row, int64_t panel, llvm::Value *outside);
-  /// Brings the line `distance` bytes behind `place` to the second-level cache, if there is memory.
+  /// Prefetches the cache line `distance` bytes behind `place` into the second-level cache. The address need not be
+  /// mapped.
   void prefetch(llvm::Value *place, Ix distance);
 
 private:

@@ -14,7 +14,7 @@ public:
   Rows elementwise(mlir::Operation *op, const Position &position);
   Rows broadcast(tile::BroadcastOp op, const Position &position);
   Rows coordinate(tile::CoordinateOp op, const Position &position);
-  /// What stands for a value that cannot be computed.
+  /// A value to emit in place of one that cannot be computed, after KernelFunction::fail.
   Rows poison(mlir::Value value, const Position &position);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in a tile a register tile lies, and what is known of it.
+// The position of a register tile in a tile, with facts about its coordinates.
 #pragma once
 
 #include "backend/host/IndexMath.h"
@@ -19,17 +19,17 @@ struct Position {
   llvm::SmallVector<Ix, 8> rows;
   Ix column = nullptr;
   unsigned width = 1; // 1: scalars, not vectors
-  unsigned run = 0;   // set: lanes from here on are no part of the tile, and the column is a multiple of it
-  // Lanes run along this axis. It has traded places with axis 0: at 1, `column` is a row and `rows` are columns.
+  unsigned run = 0;   // not 0: lanes from here on are not part of the tile; the column is a multiple of it
+  // Lanes run along this axis. It has traded places with axis 0: if it is 1, `column` is a row and `rows` are columns.
   unsigned laneAxis = 0;
   llvm::SmallVector<Live, 4> live;
-  Ix end = nullptr; // set: columns from here on are no part of the tile, although lanes reach there
+  Ix end = nullptr; // not null: columns from here on are not part of the tile, although lanes reach there
   // Bit per axis: elements outside of the bounds along it are never used, so that a load may clamp the coordinate and
   // read another element instead.
   uint32_t clampable = 0;
 
   unsigned axes() const { return static_cast<unsigned>(outer.size()) + 2; }
-  /// Coordinate along an axis: of the first lane, and of row `row`.
+  /// The coordinate along `axis` of the first lane of row number `row`.
   Ix at(unsigned axis, unsigned row) const {
     unsigned place = placeOf(axis);
     return place == 0 ? column : place == 1 ? rows[row] : outerAt(place);
@@ -48,7 +48,7 @@ struct Position {
   unsigned placeOf(unsigned axis) const { return axis == laneAxis ? 0 : axis == 0 ? laneAxis : axis; }
   Ix outerAt(unsigned place) const { return outer[outer.size() - (place - 1)]; }
   Ix &outerAt(unsigned place) { return outer[outer.size() - (place - 1)]; }
-  /// Drops what is known along an axis.
+  /// Drops all facts about an axis.
   void forget(unsigned axis) {
     forgetLive(axis);
     clampable &= ~(1u << axis);

@@ -10,7 +10,7 @@ llvm::Value *loadSpaced(llvm::IRBuilderBase &ir, llvm::Value *pointer, llvm::Typ
   auto *type = llvm::FixedVectorType::get(element, width);
   int64_t count = width, behind = (count - 1) * step + 1;
   llvm::Value *result = nullptr, *off = mask ? llvm::Constant::getNullValue(mask->getType()) : nullptr;
-  for (int64_t chunk = 0, next = 0; chunk < step; ++chunk) { // lanes before `next` are there
+  for (int64_t chunk = 0, next = 0; chunk < step; ++chunk) { // lanes below `next` are loaded
     int64_t first = std::min(chunk * count, behind - count);
     // Element i of the vector belongs to lane (first + i) / step, where the step divides.
     llvm::SmallVector<int> merge, masked;

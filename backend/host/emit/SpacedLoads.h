@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads of elements a few apart, as every second column of an image.
+// Loads of every second, third or fourth element, such as every second column of an image.
 #pragma once
 
 #include "llvm/IR/IRBuilder.h"
@@ -10,9 +10,9 @@ namespace tilewright::host {
 /// lane.
 inline constexpr int64_t mostSpacing = 4;
 
-/// Elements 0, step, 2 * step, ... (`width` of them) at `pointer`: as many vector loads as `step` says, which touch
-/// nothing behind the last element, merged by permutations. With a mask, lanes that are off are not touched, and have
-/// any value.
+/// Elements 0, step, 2 * step, ... (`width` of them) at `pointer`: `step` vector loads, merged by permutations, which
+/// read nothing behind the last element. With a mask, elements of lanes that are off are not read, and their values are
+/// undefined.
 llvm::Value *loadSpaced(llvm::IRBuilderBase &ir, llvm::Value *pointer, llvm::Type *element, llvm::Align align,
                         unsigned width, int64_t step, llvm::Value *mask);
 

@@ -22,7 +22,7 @@ TileInMemory TileMemory::onStack(const Rows &registers, Ix column, Ix row, unsig
   result.layout.shape = {count, stride};
   result.layout.rowStride = stride;
   result.origin = {column, row};
-  // By elements: an array's elements may lie further apart than their size, as those of 48 lanes do.
+  // Addressed by elements: LLVM pads the elements of an array of vectors, such as those of 48 lanes.
   llvm::Type *element = memory->getScalarType();
   for (unsigned i = 0; i < count; ++i)
     ir.CreateAlignedStore(toMemory(ir, registers[i], width),

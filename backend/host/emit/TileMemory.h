@@ -11,7 +11,7 @@ namespace tilewright::host {
 struct TileInMemory {
   llvm::Value *base = nullptr;
   Buffer layout;
-  llvm::SmallVector<Ix> origin = {}; // by axis, subtracted from coordinates: the first element of a part of a tile
+  llvm::SmallVector<Ix> origin = {}; // by axis: the coordinates of its first element, if it is a part of a tile
 };
 
 class TileMemory {
@@ -19,12 +19,13 @@ public:
   explicit TileMemory(KernelFunction &function) : function(function), ir(function.ir), math(function.math) {}
 
   TileInMemory inWorkspace(const Buffer &buffer);
-  /// Puts a register tile on the stack, from where its rows can be read one by one.
+  /// Stores a register tile on the stack, so that its rows can be read one by one. Its first element is at `column`,
+  /// `row`.
   TileInMemory onStack(const Rows &registers, Ix column, Ix row, unsigned width);
 
   Rows load(const TileInMemory &tile, mlir::Value value, const Position &position);
   void store(const TileInMemory &tile, const Rows &rows, const Position &position);
-  /// Of the first element of row `row`.
+  /// The address of the first element of row number `row` at `position`.
   llvm::Value *address(const TileInMemory &tile, const Position &position, unsigned row, llvm::Type *element);
 
 private:

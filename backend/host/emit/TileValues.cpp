@@ -82,7 +82,7 @@ Position TileValues::uniformAt(const Position &position) {
   return result;
 }
 
-/// Asked at every value of a kernel, and of all that it is computed from: so each answer is kept.
+/// Memoized: it is called for every value of a kernel, and recursively for all that it is computed from.
 bool TileValues::isUniform(Value value, const Position &position) {
   PositionKey key = {position.column, reinterpret_cast<const void *>(uintptr_t(position.width)),
                      reinterpret_cast<const void *>(uintptr_t(position.laneAxis))};

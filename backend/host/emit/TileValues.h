@@ -25,25 +25,26 @@ public:
 
   /// One register tile of `value`.
   Rows tileOf(mlir::Value value, const Position &position);
-  /// What emits a value that is neither buffered nor there already.
+  /// Emits a value that is neither buffered nor remembered. Set by the KernelEmitter.
   std::function<Rows(mlir::Value, const Position &)> compute;
-  /// The same for a register tile that comes to be in memory, not in registers; nothing for others.
+  /// The same for values whose register tile is computed into memory (by the matrix unit); nullopt for others.
   std::function<std::optional<TileInMemory>(mlir::Value, const Position &)> computeInMemory;
 
-  /// Makes `rows` the value at `position`, until the scope closes in which they were computed.
+  /// Lets tileOf return `rows` for `value` at `position`, until the scope closes in which they were computed.
   void remember(mlir::Value value, const Position &position, const Rows &rows);
 
   /// Whether all lanes at `position` hold the same element.
   bool isUniform(mlir::Value value, const Position &position);
   /// `position` for a value that is uniform there: lane 0 of column 0.
   Position uniformAt(const Position &position);
-  /// Computes what is equal in all lanes of a row before the loop over its columns, where it is then found again.
+  /// Computes the values below `value` that are equal in all lanes of a row, and remembers them. Called before the loop
+  /// over the row's columns.
   void computeUniform(mlir::Value value, const Position &position, llvm::DenseSet<mlir::Value> &seen);
 
   /// From here on `value` is read from memory.
   void setMemory(mlir::Value value, TileInMemory tile);
   void dropMemory(mlir::Value value);
-  /// Null: it is not in memory.
+  /// Null if it is not in memory.
   const TileInMemory *memoryOf(mlir::Value value) const;
 
 private:
@@ -61,8 +62,8 @@ private:
   std::map<PositionKey, Rows> known;
   llvm::SmallVector<llvm::SmallVector<PositionKey>> knownAtDepth;
 
-  // What isUniform found, by what it looks at of a position. It depends on what is in memory too, so a change of that
-  // forgets all.
+  // Results of isUniform, by the parts of a position that it reads. They also depend on which values are in memory, so
+  // setMemory and dropMemory clear them.
   std::map<PositionKey, llvm::DenseMap<mlir::Value, bool>> uniform;
 };
 

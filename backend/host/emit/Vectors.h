@@ -27,10 +27,10 @@ llvm::Value *fromMemory(llvm::IRBuilder<> &ir, llvm::Value *value, llvm::Type *e
 llvm::Value *toMemory(llvm::IRBuilder<> &ir, llvm::Value *value, unsigned width);
 llvm::Align alignOf(llvm::Type *element);
 
-/// `value` as `element` if it is floating point, as it is otherwise.
+/// `value` converted to `element` if it is floating point; else `value`.
 llvm::Value *convertIfFloat(llvm::IRBuilder<> &ir, llvm::Value *value, llvm::Type *element, unsigned width);
 
-/// The transpose of as many rows as they have elements.
+/// The transpose of a square block: as many rows as each has elements.
 Rows transpose(llvm::IRBuilder<> &ir, Rows rows);
 
 } // namespace tilewright::host

@@ -35,8 +35,8 @@ void Columns::run(Ix from, Ix to, Ix wholeTo, unsigned widest, const Position &p
   steps(narrowEnd, to, masks ? narrow : 1, false, masks);
 }
 
-/// What the load of `value` says of the tile's coordinates along `axis`; `operands` get the values that are to be asked
-/// as well.
+/// If `value` is a load: its bounds along `axis`. `operands` gets the values to look at next. nullopt for other values,
+/// for buffered ones, and along an axis of size 1.
 std::optional<Position::Live> Columns::liveBelow(Value value, unsigned axis, SmallVectorImpl<Value> &operands) {
   Operation *op = value.getDefiningOp();
   auto type = cast<RankedTensorType>(value.getType());

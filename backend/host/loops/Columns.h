@@ -14,16 +14,16 @@ public:
   Columns(KernelFunction &function, TileValues &values, const LiveKeys &keys)
       : function(function), values(values), keys(keys), math(function.math) {}
 
-  /// Runs over columns [from, to): vectors of `widest`, narrow ones, then the rest masked or one by one. Up to
-  /// `wholeTo` `position`'s facts about columns hold.
+  /// Runs over columns [from, to): vectors of `widest`, narrow ones, then the rest masked or one by one. The facts
+  /// about columns in `position` hold for the columns below `wholeTo`, and are dropped for the others.
   void run(Ix from, Ix to, Ix wholeTo, unsigned widest, const Position &position,
            llvm::function_ref<void(const Position &)> body);
 
-  /// How many coordinates along `axis` all loads that `value` is computed from have inside of their bounds, at most
-  /// `size`; `facts` get what that says, each once.
+  /// How many coordinates along `axis`, at most `size`, are inside of the bounds of all loads that `value` is computed
+  /// from. Each distinct bound is appended to `facts`.
   Ix liveSize(mlir::Value value, unsigned axis, Ix size, llvm::SmallVectorImpl<Position::Live> &facts);
 
-  /// `size`, or where the keys end, if those are along `axis` of `value`.
+  /// The number of keys (LiveKeys), if they are along `axis` of `value`; else `size`.
   Ix endOfKeys(mlir::Value value, unsigned axis, Ix size) {
     return keys.axisOf(value) == axis ? function.keysIn(keys, size) : size;
   }

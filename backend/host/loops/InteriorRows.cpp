@@ -14,7 +14,7 @@ struct Span {
 };
 } // namespace
 
-/// What an index is known to lie in: a constant, or the counter of a loop with constant ends.
+/// The range of an index that is a constant or the counter of a loop with constant ends; else nullopt.
 static std::optional<Span> spanOf(Value index) {
   if (std::optional<int64_t> constant = getConstantIntValue(index))
     return Span{*constant, *constant};
@@ -27,7 +27,7 @@ static std::optional<Span> spanOf(Value index) {
   return from && to && *from < *to ? std::optional(Span{*from, *to - 1}) : std::nullopt;
 }
 
-/// The coordinates of `load` inside of its bounds along its dimension `i`.
+/// The range of the coordinates of `load` along its dimension `i` that are inside of its bounds.
 static std::optional<Span> spanOf(tile::LoadOp load, unsigned i) {
   std::optional<Span> offset = spanOf(load.getOffsets()[i]);
   auto bound = dyn_cast<AffineConstantExpr>(load.getBounds().getResult(i));
@@ -66,8 +66,8 @@ static std::optional<Span> spanOf(AffineExpr expr, ArrayRef<std::optional<Span>>
   }
 }
 
-/// Narrows `interior` to the rows for which coordinate `dim` of `load` is inside of the buffer. Guards stay as they are
-/// where the coordinate does not grow with the row, or depends on something without constant ends.
+/// Narrows `interior` to the rows for which coordinate `dim` of `load` is inside of the buffer, and adds that guard.
+/// Does nothing if the coordinate does not grow with the row, or depends on something whose range is not constant.
 static void tighten(InteriorRows &interior, tile::LoadOp load, int64_t dim, KernelFunction &function) {
   IndexMath &math = function.math;
   auto type = load.getResult().getType();

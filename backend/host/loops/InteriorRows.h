@@ -11,7 +11,8 @@
 
 namespace tilewright::host {
 
-/// Rows of a nest for which guards hold whatever else varies. Null: nothing is known.
+/// Rows [first, end) of a nest for which `guards` hold at all other coordinates. `first` is null if there are no such
+/// guards.
 struct InteriorRows {
   Ix first = nullptr, end = nullptr;
   llvm::DenseSet<GuardedDim> guards;

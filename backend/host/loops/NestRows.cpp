@@ -9,10 +9,10 @@ using namespace mlir;
 
 namespace tilewright::host {
 
-static constexpr int64_t mostRuns = 32; // of a row that is read run by run
+static constexpr int64_t mostRuns = 32; // runs of a row that get code of their own
 
-/// The length of the runs by which a row is read, if there are few: each has its own code, in which all divisions are
-/// folded.
+/// The length of the contiguous runs by which a row is read; 0 if they are long or many. Each run gets straight code of
+/// its own, in which all divisions are folded.
 int64_t NestRows::shortRun(const OpenNest &nest, Ix to) const {
   int64_t columnCount = nest.plan->shape.back();
   const Nest::Root &root = nest.plan->roots.front();
@@ -32,8 +32,8 @@ unsigned NestRows::widestVector(const OpenNest &nest) const {
   return widest;
 }
 
-/// Computes what is equal for all columns, and adds what is known of them to `position`. The result is the column up to
-/// which that holds.
+/// Computes the values that are equal for all columns, and adds facts about the columns to `position`. Returns the
+/// column up to which these facts hold.
 Ix NestRows::prepareRow(const OpenNest &nest, Position &position, Ix to) {
   Ix whole = to;
   llvm::DenseSet<Value> seen;
@@ -43,7 +43,7 @@ Ix NestRows::prepareRow(const OpenNest &nest, Position &position, Ix to) {
     if (root.value) { // a buffered tile is computed whole, so the loads decide how far that is possible without masks
       whole = math.min(whole, columns.liveSize(value, position.laneAxis, to, facts));
       position.live.append(facts.begin(), facts.end());
-      seen.clear(); // what was not uniform by fewer facts may be now
+      seen.clear(); // with more facts, more values may be uniform
     }
     values.computeUniform(value, position, seen);
   }
@@ -59,7 +59,7 @@ void NestRows::emitAt(const OpenNest &nest, const Position &position) {
 }
 
 void NestRows::emit(const OpenNest &nest, Position position, Ix from, Ix to, unsigned strip) {
-  SmallVector<std::pair<Value, TileInMemory>> computed; // here, so not read
+  SmallVector<std::pair<Value, TileInMemory>> computed; // this nest computes them, so it must not read them
   for (auto [root, target] : llvm::zip_equal(nest.plan->roots, nest.targets))
     if (const TileInMemory *tile = root.value ? values.memoryOf(root.value) : nullptr;
         tile && tile->base == target.base) {

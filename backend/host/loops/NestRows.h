@@ -14,7 +14,7 @@ public:
       : function(function), tileMemory(tileMemory), values(values), memory(memory), columns(columns),
         math(function.math) {}
 
-  /// Columns [from, to) of the row at `position`, in vectors that divide `strip`, if it is not 0.
+  /// Emits columns [from, to) of the row at `position`. If `strip` is not 0, widths of vectors divide it.
   void emit(const OpenNest &nest, Position position, Ix from, Ix to, unsigned strip = 0);
 
 private:

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace tilewright::host {
 
-/// The bounds of `store` along `axis`, and where the tile begins there.
+/// The offset of the tile and the bound of `store` along `axis`.
 static Position::Live boundsOf(tile::StoreOp store, unsigned axis, KernelFunction &function) {
   unsigned dim = store.getOffsets().size() - 1 - axis;
   return {axis, function.index(store.getOffsets()[dim]), function.evaluate(store.getBounds(), dim)};
@@ -22,7 +22,8 @@ static Ix sizeInside(const Position::Live &bounds, int64_t size, IndexMath &math
   return math.min(whole, math.max(math.sub(bounds.bound, bounds.offset), math.constant(0)));
 }
 
-/// The end of the loop of `plan` along `axis`. What ends it is known at `position`, unless the loop goes on behind it.
+/// The end of the loop of `plan` along `axis`. `position` gets the fact that coordinates are inside of the store's
+/// bounds, unless the loop runs past them to a multiple of columnUnit.
 static Ix limitOf(const Nest &plan, unsigned axis, KernelFunction &function, Position &position) {
   IndexMath &math = function.math;
   int64_t size = plan.shape[plan.shape.size() - 1 - axis];

@@ -5,8 +5,7 @@ using namespace mlir;
 
 namespace tilewright::host {
 
-/// Emits the address of a nest's buffer ahead of all loops that it waits for: those of earlier nests that are not
-/// emitted yet.
+/// Emits the address of a nest's buffer before the loops of the waiting nests, so that it dominates them.
 void Program::emitAddress(const Nest &nest) {
   if (nest.isBuffered)
     memory.inWorkspace(nest.roots.front().target);
@@ -45,7 +44,7 @@ void Program::emitNest(const Nest &nest) {
     values.setMemory(nest.roots.front().value, memory.inWorkspace(nest.roots.front().target));
 }
 
-/// Emits the nests that wait: row by row all of them, so that a row stays in the first-level cache from the first to
+/// Emits the waiting nests together, row by row, so that a row stays in the first-level cache from the first nest to
 /// the last.
 void Program::emitWaiting() {
   if (waiting.empty())
@@ -58,7 +57,7 @@ void Program::emitWaiting() {
     openLoops(nests, nests.front().limits.size() - 1);
 }
 
-/// The loops from `axis` inwards.
+/// Emits the loops from `axis` inwards, which the nests share, and inside of them each nest's row.
 void Program::openLoops(MutableArrayRef<OpenNest> nests, unsigned axis) {
   if (axis == 1 && nests.front().isRegisterBlocked())
     return registerBlocks.emit(nests.front());

@@ -35,7 +35,7 @@ private:
   TransposedBlocks &transposedBlocks;
   const KernelPlan &plan;
   IndexMath &math;
-  std::vector<OpenNest> waiting; // for neighbours that share their rows
+  std::vector<OpenNest> waiting; // nests that are not emitted yet, because the next one may share their rows
 };
 
 } // namespace tilewright::host

@@ -54,7 +54,7 @@ static llvm::Value *identity(ReduceKind kind, llvm::Type *type) {
   return nullptr;
 }
 
-/// Combines halves until one element is left: the order does not depend on the target.
+/// Combines the vector's halves until one element is left. The order is the same on every target.
 llvm::Value *Reduction::acrossLanes(ReduceKind kind, llvm::Value *vector) {
   unsigned width = cast<llvm::FixedVectorType>(vector->getType())->getNumElements();
   for (; width > 1; width /= 2) {
@@ -94,8 +94,8 @@ void Reduction::accumulate(tile::ReduceOp op, const Position &position, Accumula
   }
 }
 
-/// Emits the loop over a row's elements twice, once without the guards that hold for all of them: nearly every row of a
-/// padded image lies inside.
+/// Emits the loop over a row's elements twice: without guards for rows that are inside of their buffers, as nearly all
+/// rows of a padded image are, and with guards for the others.
 void Reduction::runInsideAndOut(tile::ReduceOp op, const Position &position, llvm::function_ref<void()> loop) {
   auto shape = cast<RankedTensorType>(op.getInput().getType()).getShape();
   llvm::DenseSet<GuardedDim> dims;
@@ -122,7 +122,7 @@ void Reduction::runLoop(tile::ReduceOp op, const Position &position, Accumulator
   SmallVector<Position::Live> facts;
   Ix whole = columns.liveSize(op.getInput(), axis, size, facts);
   auto *before = cast<llvm::Instruction>(
-      ir.CreateFreeze(ir.getFalse())); // marks where accumulators start, once it is known which there are
+      ir.CreateFreeze(ir.getFalse())); // marks where accumulators are set, once their widths are known
   Position source = position;
   if (axis == position.laneAxis) {
     source.forget(axis);

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace tilewright::host {
 
-// Bytes of weights that a core's own caches do not keep from one product to the next.
+// From this number of bytes on, weights are taken not to stay in a core's own caches until they are read again.
 static constexpr int64_t farWeights = int64_t(1) << 20;
 
 /// Whole register tiles first, then narrower ones for what is left of the columns.
@@ -21,8 +21,8 @@ void RegisterBlocks::emit(const OpenNest &nest) {
       emitStrip(nest, {column, math.min(math.add(column, math.constant(width)), columnLimit), width});
     });
   };
-  // A last strip of few columns takes one vector, or half of one; one of more runs as whole strips do, for all of a
-  // panel's lines are fetched anyway.
+  // A last strip of few columns is computed by one vector, or half of one. A wider one runs at full width: all cache
+  // lines of the panel are fetched anyway.
   Ix whole = math.roundDown(columnLimit, width), rest = math.sub(columnLimit, whole);
   strips(math.constant(0), whole, width);
   if (width > narrow / 2 && math.alwaysLess(rest, math.constant(narrow / 2 + 1)))
@@ -34,7 +34,7 @@ void RegisterBlocks::emit(const OpenNest &nest) {
   math.when(math.negate(isLong), [&] { strips(whole, columnLimit, narrow); });
 }
 
-/// One column of register tiles, of all rows.
+/// Emits one strip of columns: its register tiles of all rows.
 void RegisterBlocks::emitStrip(const OpenNest &nest, const Strip &strip) {
   ArrayRef<int64_t> shape = nest.plan->shape;
   int64_t rows = shape.size() > 1 ? shape[shape.size() - 2] : 1, count = std::min<int64_t>(registerRows, rows);
@@ -48,8 +48,8 @@ void RegisterBlocks::emitStrip(const OpenNest &nest, const Strip &strip) {
     emitRowRange(nest, strip, math.constant(0), nest.limits[1], count);
 }
 
-/// Where a window may leave the image, the first and last register tile of a row are straight code, in which most
-/// guards are decided; and so they are between, where none is needed.
+/// If a window may leave the image, the first and the last register tile of rows are emitted as straight code, where
+/// most guards are constants. The tiles between them run in a loop and need no guards.
 void RegisterBlocks::emitKnownRows(const OpenNest &nest, const Strip &strip, int64_t rows, int64_t count) {
   Ix zero = math.constant(0), limit = nest.limits[1];
   if (nest.plan->guarded.empty() || rows <= count)
@@ -73,8 +73,9 @@ void RegisterBlocks::emitImageRows(const OpenNest &nest, const Strip &strip, con
   });
 }
 
-/// Whether a row that is left over is computed with the last whole register tile: if by itself it would fetch weights
-/// again that no near cache holds, and if the registers hold its sums too. That is one loop more in the code.
+/// Whether a single row that is left over is computed together with the last whole register tile. That costs the code
+/// of one more loop, and pays if the row alone would fetch weights again that are not in a near cache; the registers
+/// must hold its sums too.
 bool RegisterBlocks::takesOneMore(const OpenNest &nest, const Strip &strip, int64_t count) const {
   int64_t vectors = llvm::divideCeil(strip.width, function.vectors.narrow);
   bool fits = !usesMatrixUnit && (count + 2) * vectors <= function.vectors.registers();
@@ -102,8 +103,8 @@ void RegisterBlocks::emitRowRange(const OpenNest &nest, const Strip &strip, Ix f
   math.when(math.negate(hasTaller), [&] { emitRest(nest, strip, end, to, count); });
 }
 
-/// Fewer rows than `count`, in a register tile that is a row less or of half as many rows, so that it reads the columns
-/// once and computes few rows that are not there.
+/// Emits the rest, fewer than `count` rows, as one register tile of count - 1 rows or of half of `count`, so that the
+/// right side is read once and few rows are computed that do not exist.
 void RegisterBlocks::emitRest(const OpenNest &nest, const Strip &strip, Ix from, Ix to, int64_t count) {
   int64_t half = (count + 1) / 2;
   auto rest = [&](int64_t rows) { math.loop(from, to, rows, [&](Ix row) { emitRagged(nest, strip, row, rows, to); }); };
@@ -121,7 +122,7 @@ void RegisterBlocks::emitWhole(const OpenNest &nest, const Strip &strip, Ix row,
   emitTile(nest, strip, together, math.add(row, math.constant(count)));
 }
 
-/// Rows beyond `end` are computed from the one before it: they are not stored.
+/// Rows from `end` on repeat the row before it, and are not stored.
 void RegisterBlocks::emitRagged(const OpenNest &nest, const Strip &strip, Ix row, int64_t count, Ix end) {
   SmallVector<Ix> together;
   for (int64_t i = 0; i < count; ++i)

@@ -12,7 +12,7 @@ namespace tilewright::host {
 
 struct RegisterLoop::Carried {
   scf::ForOp op;
-  SmallVector<unsigned> tiles;                               // by number, the result that is asked for first
+  SmallVector<unsigned> tiles;                               // numbers of tiles, the wanted one first
   std::map<unsigned, SmallVector<llvm::Value *>> slots = {}; // of each, by row
 };
 
@@ -32,7 +32,8 @@ Rows RegisterLoop::read(const Carried &carried, unsigned i, const Position &posi
   return rows;
 }
 
-/// One iteration; nothing of it where all that it would add is the fill of a load.
+/// Emits one iteration. It is skipped when running where everything that it would combine is the fill of a load that
+/// leaves the sums as they are (loadOfIteration).
 void RegisterLoop::iterate(scf::ForOp op, const Position &position, const Carried &carried, Ix iv) {
   function.setIndex(op.getInductionVar(), iv);
   tile::LoadOp load = carried.tiles.size() == 1 ? loadOfIteration(op, carried.tiles.front()) : nullptr;

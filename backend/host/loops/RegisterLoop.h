@@ -14,7 +14,8 @@ public:
   RegisterLoop(KernelFunction &function, TileValues &values, Addresses &addresses)
       : function(function), values(values), addresses(addresses), ir(function.ir), math(function.math) {}
 
-  /// One register tile of result `result`. Other results that it depends on are remembered.
+  /// Emits the loop for one register tile of its result number `result`, and returns it. Results of other carried tiles
+  /// that it needs are remembered (TileValues::remember).
   Rows emit(mlir::scf::ForOp op, unsigned result, const Position &position);
 
 private:

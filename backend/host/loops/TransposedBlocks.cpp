@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace tilewright::host {
 
-/// body(column, row, position) for the corners of all square blocks of `nest`.
+/// Emits loops that call body(column, row, position) for the first column and row of each square block of `nest`.
 void TransposedBlocks::overBlocks(const OpenNest &nest, llvm::function_ref<void(Ix, Ix, const Position &)> body) {
   Position position = nest.position;
   std::function<void(unsigned)> open = [&](unsigned axis) {
@@ -29,7 +29,7 @@ SmallVector<Ix, 8> TransposedBlocks::wholeSide(Ix first) {
   return result;
 }
 
-/// The same with the last one again beyond `limit`.
+/// The same, but coordinates from `limit` on are replaced by the last one before it.
 SmallVector<Ix, 8> TransposedBlocks::clampedSide(Ix first, Ix limit) {
   SmallVector<Ix, 8> result;
   for (unsigned i = 0; i < side; ++i)
@@ -41,13 +41,14 @@ bool TransposedBlocks::isWhole(Ix first, Ix limit) {
   return math.alwaysLess(math.add(first, math.constant(side - 1)), limit);
 }
 
-/// Drops what is known of a block's axis unless the block lies inside whole.
+/// Drops the facts about `axis` unless the whole block is below `limit`.
 void TransposedBlocks::forgetPartial(Position &position, unsigned axis, Ix first, Ix limit) {
   if (!isWhole(first, limit))
     position.forgetLive(axis);
 }
 
-/// The block of `value` whose corner is (row, column), read by columns; columns beyond the last are the last one again.
+/// The block of `value` whose first element is at (row, column), read by columns and transposed. Columns from `columns`
+/// on repeat the last one.
 Rows TransposedBlocks::blockByColumns(Value value, const Position &position, Ix column, Ix row, Ix columns) {
   Position from = position;
   from.laneAxis = 1;
@@ -64,7 +65,7 @@ Rows TransposedBlocks::blockByColumns(Value value, const Position &position, Ix 
   return lines;
 }
 
-/// Rows beyond the last block's end are computed again where the tile ends within a block.
+/// If the tile's rows are no multiple of a block's, the last block begins earlier, and some rows are written twice.
 void TransposedBlocks::fillBuffer(const OpenNest &nest) {
   ArrayRef<int64_t> shape = nest.plan->shape;
   Value value = nest.plan->roots.front().value;

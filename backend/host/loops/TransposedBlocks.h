@@ -18,12 +18,12 @@ public:
       : function(function), tileMemory(tileMemory), values(values), memory(memory), ir(function.ir),
         math(function.math), side(function.vectors.narrow) {}
 
-  /// Fills a buffer with what is read by columns.
+  /// Fills a buffer with a load that is read by columns.
   void fillBuffer(const OpenNest &nest);
-  /// Stores of values that are computed from loads which are read by columns: everything else is computed for as many
-  /// rows.
+  /// Stores values that are computed from loads which are read by columns. Everything else that they need is computed
+  /// for as many rows as a block has.
   void storeFromColumns(const OpenNest &nest);
-  /// A store by columns of a value that is computed by rows.
+  /// Stores by columns a value that is computed by rows.
   void storeByColumns(const OpenNest &nest);
 
 private:

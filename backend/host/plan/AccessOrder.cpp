@@ -11,7 +11,8 @@ using namespace mlir;
 
 namespace tilewright::host {
 
-/// The run of `load` along its rows; 0: it does not vary along them; nothing: it has none, or cannot be masked.
+/// The length of the runs of `load` along its rows. 0: the load does not vary along them. nullopt: there are no runs,
+/// or they cannot be masked.
 static std::optional<int64_t> runOfLoad(tile::LoadOp load, bool masks) {
   unsigned last = load.getResult().getType().getRank() - 1;
   if (!load.getMap().isFunctionOfDim(last))
@@ -21,7 +22,8 @@ static std::optional<int64_t> runOfLoad(tile::LoadOp load, bool masks) {
   return load.getIndices().empty() && canMask && run && *run ? run : std::nullopt;
 }
 
-/// The run that all loads which `value` is computed from agree on. 0: none of them varies along its rows.
+/// The length of runs that all loads agree on which `value` is computed from. 0: none of them varies along its rows.
+/// nullopt: they differ, or one has none.
 static std::optional<int64_t> runBelow(Value value, bool masks) {
   std::optional<int64_t> result = 0;
   walkBackward(value, [&](Value next) {
@@ -39,8 +41,8 @@ static std::optional<int64_t> runBelow(Value value, bool masks) {
   return result;
 }
 
-static constexpr int64_t leastRun = 3, longestRun = 16; // fits one vector and fills most of its lanes
-static constexpr int64_t leastReadersOfGathered = 4;    // rows that read a gathered one
+static constexpr int64_t leastRun = 3, longestRun = 16; // a run fits one vector and fills most of its lanes
+static constexpr int64_t leastReadersOfGathered = 4;    // the fewest rows for which gathering once pays
 
 int64_t shortRunOfRow(Value value, bool masks) {
   int64_t run = runBelow(value, masks).value_or(0);

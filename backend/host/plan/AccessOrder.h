@@ -9,13 +9,13 @@
 
 namespace tilewright::host {
 
-/// The length of the runs of contiguous elements by which all loads that `value` is computed from read a row, counted
-/// from the row's start, if it is short: a window's columns. 0: it is long, or there is none. `masks`: elements of less
-/// than 32 bits can be masked.
+/// All loads that `value` is computed from may read a row in contiguous runs of one length, counted from the row's
+/// start, such as the columns of a window. Returns that length if it is short; 0 if it is long or there is none.
+/// `masks`: whether accesses to elements of less than 32 bits can be masked.
 int64_t shortRunOfRow(mlir::Value value, bool masks);
 
-/// The widest vector along `axis`, up to `widest` elements, that `store` need not scatter where it is contiguous in
-/// blocks of whole vectors only; no narrower than `narrow`.
+/// The widest vector along `axis`, from `narrow` to `widest` elements, that `store` can write without a scatter.
+/// Narrower ones than `widest` are for stores that are contiguous only within blocks.
 unsigned widestStore(tile::StoreOp store, unsigned axis, unsigned widest, unsigned narrow);
 
 /// The axis along which vectors of `value` lie. A tile of one column, such as the sums of a reduction along rows, has
@@ -25,7 +25,8 @@ unsigned laneAxisOf(mlir::Value value);
 /// Whether `store` writes neighbours along `axis` together, `lanes` of them at least.
 bool storesAlong(tile::StoreOp store, unsigned axis, unsigned lanes);
 
-/// Whether `load` is one row that has to be gathered, and is broadcast to many rows: it is gathered once.
+/// Whether `load` is one row that has to be gathered and is broadcast to many rows, so that it pays to gather it once,
+/// into a buffer.
 bool isGatheredOnce(tile::LoadOp load);
 
 /// Whether `store` would scatter each row of its tile, but stores `lanes` rows of one column together.
@@ -35,7 +36,7 @@ bool storesTransposed(tile::StoreOp store, unsigned lanes);
 /// together.
 bool loadsTransposed(mlir::Value value, unsigned lanes);
 
-/// The loads of which that is true that `value` is computed from element by element.
+/// Appends the loads for which loadsTransposed is true, of those that `value` is computed from element by element.
 void collectTransposedLoads(mlir::Value value, unsigned lanes, llvm::SmallVectorImpl<mlir::Value> &result);
 
 } // namespace tilewright::host

@@ -71,7 +71,7 @@ bool updatesInPlace(scf::ForOp loop, unsigned i) {
   return result;
 }
 
-static constexpr int64_t mostIterations = 8, mostOperations = 12; // of what is unrolled
+static constexpr int64_t mostIterations = 8, mostOperations = 12; // of a loop that is unrolled
 
 bool isUnrolled(scf::ForOp loop) {
   std::optional<int64_t> from = getConstantIntValue(loop.getLowerBound()),
@@ -104,7 +104,8 @@ SmallVector<unsigned> carriedTilesOf(scf::ForOp op, unsigned result) {
   return needed;
 }
 
-/// The load of shape `type` that `value` is a cast or a multiple of, if its fill makes `value` the fill.
+/// The load of shape `type` that `value` is a cast of or, in a sum, a multiple of, if `value` is the fill where the
+/// load is. Null if there is none.
 static tile::LoadOp loadOfTerm(Value value, Type type, bool isSum) {
   tile::LoadOp found;
   walkBackward(value, [&](Value next) {
@@ -118,7 +119,7 @@ static tile::LoadOp loadOfTerm(Value value, Type type, bool isSum) {
   return found;
 }
 
-/// Whether `combine` leaves its other operand as it is where one is the fill of `load`.
+/// Whether `combine` returns one operand unchanged if the other is the fill of `load`.
 static bool isIdentity(Operation *combine, tile::LoadOp load) {
   auto fill = dyn_cast<FloatAttr>(load.getFillAttr());
   if (!fill)

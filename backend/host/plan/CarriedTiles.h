@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What iterations of a loop pass on to the next: tiles that are carried from one to the next.
+// Tiles that a loop carries from one iteration to the next.
 #pragma once
 
 #include "tilegen/tile/TileOps.h"
@@ -16,15 +16,16 @@ bool isPositionwise(mlir::scf::ForOp loop);
 /// place.
 bool updatesInPlace(mlir::scf::ForOp loop, unsigned i);
 
-/// The load from which each iteration takes the element that it combines with carried tile `i`, if an element that is
-/// the load's fill leaves the tile as it is: a sum of products of zeros, a maximum with minus infinity. Null if there
-/// is no such load.
+/// Each iteration combines an element with carried tile `i`. Returns the load that this element is read from, if an
+/// element that is the load's fill leaves the tile unchanged, as 0 does in a sum and minus infinity in a maximum. Else
+/// null.
 tile::LoadOp loadOfIteration(mlir::scf::ForOp loop, unsigned i);
 
-/// Whether the iterations of a loop become straight code: few, without a loop inside, and as many for every size.
+/// Whether a loop is unrolled: it has a small constant number of iterations, few operations, and no loop inside.
 bool isUnrolled(mlir::scf::ForOp loop);
 
-/// The carried tiles that result `result` needs at its own position: those that its yielded value reads, and so on.
+/// The carried tiles that result `result` needs at its own position: those that its yielded value reads, those that
+/// their yielded values read, and so on.
 llvm::SmallVector<unsigned> carriedTilesOf(mlir::scf::ForOp loop, unsigned result);
 
 } // namespace tilewright::host

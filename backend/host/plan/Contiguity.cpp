@@ -23,8 +23,8 @@ static int64_t divisorsOf(AffineExpr expr, unsigned dim) {
   return divisor ? divisor.getValue() : 1;
 }
 
-/// Whether an element along `dim` is the one after its neighbour in the buffer, in vectors that begin at multiples of
-/// their length.
+/// Whether neighbours along `dim` are neighbours in the buffer within each vector of `vector` elements that begins at a
+/// multiple of that number.
 static bool isContiguousInVectors(AffineMap map, unsigned dim, int64_t vector) {
   SmallVector<Facts> dims(map.getNumDims()), symbols(map.getNumSymbols());
   dims[dim].divisor = vector;

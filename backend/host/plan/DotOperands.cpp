@@ -14,10 +14,10 @@ using namespace mlir;
 
 namespace tilewright::host {
 
-/// Elements of a window, for each of which there may be code of its own; the schedule's limit is the same.
+/// The most elements of a window for which each gets straight code of its own. The schedule has the same limit.
 static constexpr int64_t mostTaps = 32;
 
-/// Register tiles of rows for each of which the right side may be computed again.
+/// The most register tiles of rows for which a right side is computed again in each.
 static constexpr int64_t mostTilesOfComputed = 4;
 
 bool isPacked(tile::LoadOp load) {
@@ -65,7 +65,7 @@ bool multipliesOnMatrixUnit(tile::DotOp dot) {
   return bound && bound.getValue() == depth && depth % matrixTile.k == 0;
 }
 
-/// Whether each `count` bytes of a row lie together, and rows end with the last of them.
+/// Whether a row consists of runs of `count` bytes that are contiguous in memory, and rows have no guards.
 static bool readsWholeRuns(tile::LoadOp load, int64_t count) {
   unsigned last = load.getResult().getType().getRank() - 1;
   std::optional<int64_t> run = contiguousRun(coordinatesOf(load), last);
@@ -80,7 +80,8 @@ static bool readsWholeSteps(tile::LoadOp load, const DotSchedule &schedule) {
   return readsWholeRuns(load, matrixTile.k) && isEven(load.getMap(), load.getResult().getType().getRank() - 2);
 }
 
-/// Whether vectors of a right side along the columns are computed from such vectors of constants in panels.
+/// Whether a right side is computed elementwise from constants in panels, so that each vector of columns needs only
+/// vectors of the same columns.
 static bool isComputedFromPanels(Value value) {
   bool fits = true, reads = false;
   walkBackward(value, [&](Value next) {
@@ -98,7 +99,7 @@ static bool isComputedFromPanels(Value value) {
   return fits && reads;
 }
 
-/// What divides every value of `index`, an offset of a load; 0 if it is always 0.
+/// A number that divides every value of `index`, an offset of a load; 0 if the index is always 0.
 static int64_t divisorOf(Value index) {
   if (std::optional<int64_t> constant = getConstantIntValue(index))
     return *constant;
@@ -127,7 +128,7 @@ int64_t guardedTogether(tile::LoadOp load) {
 }
 
 bool isWindowOfRuns(tile::LoadOp load) {
-  constexpr int64_t leastTogether = 8; // for which choosing a place pays
+  constexpr int64_t leastTogether = 8; // the shortest run for which choosing a place pays
   auto fill = dyn_cast_or_null<FloatAttr>(load.getFillAttr());
   return !load.getGuard().empty() && fill && fill.getValue().isZero() && guardedTogether(load) >= leastTogether &&
          llvm::all_of(load->getUsers(), llvm::IsaPred<tile::DotOp>);

@@ -7,7 +7,8 @@
 //     nest  sum = reduce e         -> buffer 2
 //     nest  y = e / sum            -> store
 //
-// A plan is a value: it is made from the tile operations alone, before any code. Emission obeys it.
+// A plan is a value: it is made from the tile operations alone, before any code is emitted. Emission makes none of
+// these decisions.
 #pragma once
 
 #include "backend/host/plan/DotOperands.h"
@@ -25,9 +26,9 @@ namespace tilewright::host {
 /// next).
 struct Buffer {
   llvm::SmallVector<int64_t> shape;
-  int64_t rowStride = 1; // counts the padding
+  int64_t rowStride = 1; // in elements, with padding
   int64_t panel = 0;     // 0: no panels
-  bool asFloat = false;  // half types, converted once to f32 for a dot
+  bool asFloat = false;  // holds values of a half type as f32, converted once for a dot
   uint64_t offset = 0;   // in bytes, from the start of the workspace
 };
 
@@ -40,32 +41,32 @@ struct Nest {
   };
   struct Root {
     tile::StoreOp store; // or
-    mlir::Value value;   // written to
+    mlir::Value value;   // written to `target`
     Buffer target;
   };
 
   Order order = Order::Rows;
-  unsigned laneAxis = 0; // along which vectors lie: 0, the columns, or where there is only one of them another axis
+  unsigned laneAxis = 0; // along which vectors lie: 0 (columns), or another if there is one column
   llvm::SmallVector<int64_t> shape;
   llvm::SmallVector<Root> roots;
-  bool isBuffered = false;                      // whoever reads the root's value afterwards finds it in its buffer
-  tile::StoreOp onlyReader = {};                // of the root's buffer, if there is one
-  llvm::SmallVector<tile::StoreOp> limits = {}; // by axis: the store whose bounds end the loop; null: the shape does
-  int64_t columnUnit = 1;                       // a limited loop over columns ends at a multiple of it
-  std::optional<unsigned> keysAxis = {};        // the axis whose loop ends with the last key
+  bool isBuffered = false;                             // later readers of the root's value read its buffer
+  tile::StoreOp onlyReader = {};                       // of the root's buffer, if there is one
+  llvm::SmallVector<tile::StoreOp> limits = {};        // by axis: its bounds end the loop; null: the shape does
+  int64_t columnUnit = 1;                              // a loop over columns that `limits` ends is rounded up to it
+  std::optional<unsigned> keysAxis = {};               // the axis whose loop ends with the last key
   llvm::SmallVector<mlir::Value> registerBlocked = {}; // computed a register tile at a time, for all roots
-  llvm::SmallVector<tile::LoadOp> guarded = {};        // loads of these that may leave their buffers
-  llvm::SmallVector<tile::LoadOp> windows = {};        // those of them whose rows are rows of the nest
+  llvm::SmallVector<tile::LoadOp> guarded = {};        // loads in registerBlocked that may leave their buffers
+  llvm::SmallVector<tile::LoadOp> windows = {};        // those of `guarded` whose rows are rows of the nest
   llvm::SmallVector<mlir::Value> transposedLoads = {}; // read by columns, if this nest runs alone
 };
 
 struct MemoryLoop;
-/// Neighbouring nests whose rows depend on the same rows only run row by row together.
+/// Neighbouring nests run together, row by row, if each of their rows depends only on the same row of the others.
 using Step = std::variant<Nest, std::unique_ptr<MemoryLoop>>;
 using Steps = std::vector<Step>;
 
-/// A loop that stores, or whose carried tiles do not stay in registers: they are buffered, and an iteration is a
-/// sequence of steps.
+/// A loop that stores, or whose carried tiles cannot stay in registers. Its carried tiles are buffered, and each
+/// iteration is a sequence of steps.
 struct MemoryLoop {
   mlir::scf::ForOp op;
   int64_t step;
@@ -79,7 +80,7 @@ struct KernelPlan {
   DotSchedule dots;
   LiveKeys keys;
   unsigned registerColumns = 0; // of a register tile
-  uint32_t clampableAxes = 0;   // bit per axis: elements outside of the bounds are never combined with others
+  uint32_t clampableAxes = 0;   // bit per axis: Position::clampable may be set (see there)
 };
 
 } // namespace tilewright::host

@@ -30,7 +30,9 @@ static Value offsetOfMask(arith::SelectOp select) {
   return coordinate.getOffset();
 }
 
-/// Adds a tile whose keys are along `axis`. False if something other than the softmax and the mix reads it.
+/// Adds a tile whose keys are along `axis`; if they are its columns, also the tiles of keys that it is computed from
+/// and that are computed from it. False if an operation reads it that is not part of a softmax or the product with the
+/// values.
 bool LiveKeys::add(Value value, unsigned axis) {
   if (!axes.try_emplace(value, axis).second || axis > 0)
     return true;
@@ -49,7 +51,7 @@ bool LiveKeys::add(Value value, unsigned axis) {
   return follow(value);
 }
 
-/// Adds what is computed from a tile of keys.
+/// Adds the users of a tile whose keys are along its columns. False as in `add`.
 bool LiveKeys::follow(Value value) {
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
     if (auto reduce = dyn_cast<tile::ReduceOp>(user))

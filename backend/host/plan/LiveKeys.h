@@ -6,9 +6,9 @@
 //   %w = exp(%x - ...)                                                0 there
 //   %s = tile.reduce <sum> %w,  tile.dot %w, %values
 //
-// Nothing depends on what stands beyond the last key, so everything between the scores and the mix ends there: loops
-// over keys are as long as there are keys, and the selection is not computed. That the weights are 0 there is known of
-// the text of this root (tilegen/roots/Attention.cpp), not derived.
+// Nothing depends on elements beyond the last key. So for all tiles between the scores and the product with the values,
+// loops over keys end with the last key, and the selection is not computed. That the weights are 0 beyond it is not
+// derived here: tilegen/roots/Attention.cpp emits this text.
 #pragma once
 
 #include "tilegen/tile/TileOps.h"
@@ -25,11 +25,12 @@ public:
   /// Empty unless the kernel is an attention whose last tile of keys may be partly beyond the last one.
   explicit LiveKeys(tile::KernelOp kernel);
 
-  /// The axis of `value` along which the keys are, counted from the innermost; nothing if it has none that ends.
+  /// The axis of `value` along which the keys are, counted from the innermost; nullopt if no axis of it ends with the
+  /// last key.
   std::optional<unsigned> axisOf(mlir::Value value) const;
   /// An index: the first key of the tile minus the number of keys.
   mlir::Value firstLessCount() const { return offset; }
-  /// Whether `op` is the selection of the keys that there are.
+  /// Whether `op` is the selection that masks what is beyond the last key.
   bool isMask(mlir::Operation *op) const { return op == mask; }
 
 private:

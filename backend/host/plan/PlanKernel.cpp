@@ -52,21 +52,22 @@ private:
   tile::KernelOp kernel;
   const VectorUnit &vectors;
   KernelPlan plan;
-  int64_t registerDepth = 0;             // sums return to memory after steps of at most this depth
+  int64_t registerDepth = 0;             // sums are kept in memory between steps of k of at most this size
   llvm::DenseSet<Value> contracted;      // tiles whose rows a dot sums over
   llvm::DenseSet<Value> buffered;        // so far
-  llvm::DenseMap<Value, Buffer> buffers; // of those that nests compute
+  llvm::DenseMap<Value, Buffer> buffers; // of values that are read from memory by later nests
   Status status;
 };
 
 } // namespace
 
-/// Holds a store, which must happen exactly once.
+/// Whether `op` contains a store, which must be executed exactly once.
 static bool hasEffects(Operation *op) {
   return op->walk([](tile::StoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
-/// What the right sides of dots are computed from: their rows are the contracted dimension, not rows of a result.
+/// Adds everything that a right side of a dot is computed from. Rows of these tiles are the contracted dimension, not
+/// rows of a result.
 static void collectContracted(Value value, llvm::DenseSet<Value> &result) {
   Operation *op = value.getDefiningOp();
   if (!isa<RankedTensorType>(value.getType()) || !result.insert(value).second || !op)
@@ -75,14 +76,14 @@ static void collectContracted(Value value, llvm::DenseSet<Value> &result) {
     collectContracted(operand, result);
 }
 
-/// Axes along which some tile.reduce combines elements, or a dot's inner dimension lies: there elements outside of the
-/// bounds must read as the load's fill.
+/// The axes (a bit for each) along which some tile.reduce combines elements or a dot sums. Along these, elements
+/// outside of the bounds must read as the load's fill.
 static uint32_t axesCombinedIn(tile::KernelOp kernel) {
   uint32_t result = 0;
   kernel.walk([&](tile::ReduceOp reduce) {
     result |= 1u << (cast<RankedTensorType>(reduce.getInput().getType()).getRank() - 1 - reduce.getDim());
   });
-  kernel.walk([&](tile::DotOp) { result |= 1; }); // of its left side
+  kernel.walk([&](tile::DotOp) { result |= 1; }); // columns of its left side
   return result;
 }
 
@@ -134,15 +135,15 @@ Buffer Planner::allocate(RankedTensorType type, int64_t panel) {
   return result;
 }
 
-/// Whether `value`, of a half type, is read by dots alone, so that it is converted when it is buffered, not in the
-/// inner loop.
+/// Whether `value` is of a half type and read by dots alone: then it is converted to f32 when it is buffered, not in
+/// the inner loop.
 static bool isBufferedAsFloat(Value value) {
   Type element = cast<RankedTensorType>(value.getType()).getElementType();
   return (element.isF16() || element.isBF16()) && llvm::all_of(value.getUsers(), llvm::IsaPred<tile::DotOp>);
 }
 
-/// A buffered product that only `value` and what stands before it are computed from, element by element: its memory is
-/// free once `value` is there. Null if there is none.
+/// A buffered product whose buffer `value` may overwrite: `value` reads it element by element, and nothing behind
+/// `value` reads it. Null if there is none.
 Value Planner::overwrittenBy(Value value) {
   Operation *op = value.getDefiningOp();
   SmallVector<Value> products;
@@ -167,7 +168,8 @@ Value Planner::overwrittenBy(Value value) {
   return {};
 }
 
-/// Buffers `value`, unless it is already. If only a store reads it, columns that are not stored stay undefined.
+/// Adds a nest that buffers `value`, unless it is buffered already. If `onlyReader` is set, columns that this store
+/// does not store stay undefined.
 void Planner::buffer(Value value, int64_t panel, Nest &open, Steps &steps, tile::StoreOp onlyReader) {
   if (isBuffered(value))
     return;
@@ -187,7 +189,8 @@ void Planner::buffer(Value value, int64_t panel, Nest &open, Steps &steps, tile:
   buffers[value] = target;
 }
 
-/// Buffers what a dot would otherwise compute again for every register tile: packed, gathered or converted once.
+/// Buffers the operands that a dot would otherwise gather, convert or compute again for every register tile. Right
+/// sides are packed into panels.
 void Planner::bufferOperands(tile::DotOp dot, Nest &open, Steps &steps) {
   auto type = cast<RankedTensorType>(dot.getResult().getType());
   int64_t rows = type.getDimSize(type.getRank() - 2), columns = type.getShape().back();
@@ -197,7 +200,7 @@ void Planner::bufferOperands(tile::DotOp dot, Nest &open, Steps &steps) {
     buffer(dot.getRhs(), columns >= plan.registerColumns ? plan.registerColumns : 0, open, steps);
 }
 
-/// Buffers a result that dots of loops behind `op` have for their left side, once for all iterations.
+/// Buffers results of `op` that are the left side of a dot in a later loop, once for all iterations.
 void Planner::bufferForLoops(Operation &op, Nest &open, Steps &steps) {
   for (Value result : op.getResults())
     for (Operation *user : result.getUsers())
@@ -208,8 +211,8 @@ void Planner::bufferForLoops(Operation &op, Nest &open, Steps &steps) {
       }
 }
 
-/// Whether one of several stores of what follows `blocked` scatters its rows: it then runs by square blocks, in a nest
-/// of its own.
+/// Whether there are several stores and one of them, of a value computed from `blocked`, would scatter its rows. That
+/// store then runs by square blocks in a nest of its own, so `blocked` must be buffered.
 static bool feedsTransposedCopy(Value blocked, unsigned lanes) {
   SmallVector<tile::StoreOp> stores(blocked.getParentBlock()->getOps<tile::StoreOp>());
   return stores.size() > 1 && llvm::any_of(stores, [&](tile::StoreOp store) {
@@ -229,7 +232,8 @@ void Planner::bufferResults(Operation &op, const SharedValues &shared, Nest &ope
       buffer(result, 0, open, steps);
 }
 
-/// A nest that computes `value` into `target`, which does not become the value's buffer.
+/// Adds a nest that computes `value` into `target`. Unlike `buffer`, it does not make that the buffer in which later
+/// nests find the value.
 void Planner::fillBuffer(Value value, const Buffer &target, Steps &steps) {
   Nest nest;
   nest.shape = target.shape;
@@ -239,7 +243,7 @@ void Planner::fillBuffer(Value value, const Buffer &target, Steps &steps) {
 
 //===- Nests ------------------------------------------------------------------------------------------------------===//
 
-/// Stores of the same elements run in the same loops.
+/// Adds a store to the open nest, if that has the same loops; else the nest is closed and another one opened.
 void Planner::addStore(tile::StoreOp store, Nest &open, Steps &steps) {
   auto type = cast<RankedTensorType>(store.getValue().getType());
   if (!open.roots.empty()) {
@@ -253,7 +257,7 @@ void Planner::addStore(tile::StoreOp store, Nest &open, Steps &steps) {
   open.roots.push_back({store, nullptr, {}});
 }
 
-/// Whether `value` is cheap to compute again: a buffered product is what it is computed from.
+/// Whether `value` is computed elementwise from a buffered product, so that it is cheap to compute again.
 bool Planner::followsBuffered(Value value) {
   SmallVector<Value> blocked, kept = {value};
   auto isKept = [&](Value other) { return isBuffered(other); };
@@ -263,7 +267,8 @@ bool Planner::followsBuffered(Value value) {
          llvm::any_of(kept, [&](Value other) { return isKept(other) && isRegisterBlocked(other.getDefiningOp()); });
 }
 
-/// A store whose rows would be scattered: its value is buffered unless it is cheap to compute by square blocks.
+/// Adds a store whose rows would be scattered, as a nest of square blocks. Its value is buffered first unless it is
+/// cheap to compute by such blocks.
 void Planner::addTransposedStore(tile::StoreOp store, Nest &open, Steps &steps) {
   Value value = store.getValue();
   SmallVector<Value> blocked;
@@ -289,7 +294,8 @@ void Planner::close(Nest &open, Steps &steps) {
   steps.push_back(std::move(nest));
 }
 
-/// What ends the loops of `nest`, and what it needs register tiles and transposed blocks for.
+/// Fills the fields of `nest` that follow from its roots: what ends its loops, and which values it computes by register
+/// tiles or reads by columns.
 void Planner::finish(Nest &nest) {
   if (nest.shape.empty())
     nest.shape = {1};
@@ -301,7 +307,7 @@ void Planner::finish(Nest &nest) {
     if (!first.store && !nest.limits.back() && !contracted.count(first.value))
       nest.limits.back() = storeLimiting(axis, nest.shape[rank - 1 - axis]);
   }
-  if (!first.store && !nest.onlyReader) // readers take whole vectors and register tiles of a buffer
+  if (!first.store && !nest.onlyReader) // readers read whole vectors and register tiles of a buffer
     nest.columnUnit = std::lcm<int64_t>(vectors.wide, plan.registerColumns);
   auto isKept = [&](Value value) { return isBuffered(value); };
   for (Nest::Root &root : nest.roots)
@@ -320,8 +326,8 @@ void Planner::finish(Nest &nest) {
     nest.transposedLoads.clear();
 }
 
-/// A store whose bounds along `axis` hold for every tile of that size: if nothing is combined along the axis and all
-/// stores agree, elements beyond are never used.
+/// A store whose bounds along `axis` may end loops of that size in every nest, because elements beyond them are never
+/// used. Null if something is combined along the axis, or the kernel's stores differ in their bounds there.
 tile::StoreOp Planner::storeLimiting(unsigned axis, int64_t size) {
   tile::StoreOp result;
   if (!(plan.clampableAxes >> axis & 1))
@@ -335,7 +341,8 @@ tile::StoreOp Planner::storeLimiting(unsigned axis, int64_t size) {
       return;
     }
     Value offset = store.getOffsets()[dim];
-    agree &= offset.getParentBlock() == &kernel.getBody().front(); // not the index of a loop that may not have begun
+    // The offset must not be the index of a loop that begins behind the nest.
+    agree &= offset.getParentBlock() == &kernel.getBody().front();
     if (!result)
       result = store;
     unsigned resultDim = result.getOffsets().size() - 1 - axis;
@@ -345,7 +352,8 @@ tile::StoreOp Planner::storeLimiting(unsigned axis, int64_t size) {
   return agree ? result : nullptr;
 }
 
-/// The axis along which vectors of `nest` had better lie: another one than the columns if there is only one of them.
+/// The axis along which vectors of `nest` lie: 0, the columns; another one if there is only one column and all roots
+/// allow it.
 unsigned Planner::laneAxisOf(const Nest &nest) {
   const Nest::Root &first = nest.roots.front();
   unsigned axis = host::laneAxisOf(first.store ? tile::StoreOp(first.store).getValue() : first.value);
@@ -353,14 +361,14 @@ unsigned Planner::laneAxisOf(const Nest &nest) {
     if (tile::StoreOp store = root.store)
       return storesAlong(store, axis, vectors.narrow);
     auto reduce = root.value.getDefiningOp<tile::ReduceOp>();
-    // What is summed over an inner axis does not lie together along this one.
+    // Elements that are reduced over an axis inside of this one are not neighbours along it.
     return !reduce || nest.shape.size() - 1 - reduce.getDim() > axis;
   };
   return nest.order == Nest::Order::Rows && nest.registerBlocked.empty() && llvm::all_of(nest.roots, fits) ? axis : 0;
 }
 
-/// What a block ends with may compute one column by vectors. Not what comes before: that runs row by row together with
-/// what follows, so that a row stays in the cache.
+/// Lets the last nests of a block with one column have their vectors along another axis. Nests before them keep axis 0,
+/// because they run row by row together with those that follow, so that a row stays in the cache.
 void Planner::turnColumns(Steps &steps) {
   for (Step &step : llvm::reverse(steps)) {
     auto *nest = std::get_if<Nest>(&step);
@@ -432,7 +440,9 @@ void Planner::planLoop(scf::ForOp op, Steps &steps) {
   steps.push_back(std::move(loop));
 }
 
-/// The end of an iteration: what is yielded becomes what is carried. In place last, because nothing else reads those.
+/// Adds the nests that end an iteration. They compute the yielded tiles into `next`, which is `current` for tiles that
+/// are updated in place, and then the others from `next` into `current`. Nothing else reads a tile that is updated in
+/// place (updatesInPlace).
 void Planner::planUpdates(MemoryLoop &loop) {
   scf::ForOp op = loop.op;
   auto yielded = op.getBody()->getTerminator()->getOperands();

@@ -43,7 +43,7 @@ bool feedsOneStore(Value blocked) {
       return false;
     value = user->getResult(0);
   }
-  // Several uses by operations that all end in stores are one group as well.
+  // Several uses are allowed too if all of them end in stores: these run in one nest.
   return !isa<scf::ForOp>(block->getParentOp()) && endsInStores(blocked, block);
 }
 

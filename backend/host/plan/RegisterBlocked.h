@@ -10,19 +10,21 @@ namespace tilewright::host {
 /// A contraction or a loop that yields tiles.
 bool isRegisterBlocked(mlir::Operation *op);
 
-/// Whether a register-blocked value has a single use, which leads through single uses of elementwise operations to a
-/// store, or to a yield of its own block: its register tiles are stored as soon as they are computed.
+/// Whether the register tiles of `blocked` can be stored as soon as they are computed, so that it needs no buffer: its
+/// use, through elementwise operations, is a store, or a yield of its own block; or it has several such uses that all
+/// are stores.
 bool feedsOneStore(mlir::Value blocked);
 
 using IsBuffered = llvm::function_ref<bool(mlir::Value)>;
 
-/// The register-blocked values that `value` reaches through elementwise operations and that are not buffered.
+/// Appends the register-blocked values that `value` is computed from through elementwise operations and that are not
+/// buffered.
 void collectRegisterBlocked(mlir::Value value, IsBuffered isBuffered, llvm::SmallVectorImpl<mlir::Value> &result);
 
-/// The buffered values that `value` reads element by element.
+/// Appends the buffered values that `value` reads element by element.
 void collectBuffered(mlir::Value value, IsBuffered isBuffered, llvm::SmallVectorImpl<mlir::Value> &result);
 
-/// The loads that `value` is computed from which may leave their buffers.
+/// Appends the loads that `value` is computed from and that may leave their buffers.
 void collectGuarded(mlir::Value value, IsBuffered isBuffered, llvm::SmallVectorImpl<tile::LoadOp> &result);
 
 } // namespace tilewright::host

@@ -9,9 +9,9 @@ using namespace mlir;
 
 namespace tilewright::host {
 
-static constexpr unsigned costlyFrom = 8; // instructions that are dearer than a store and a load of the workspace
+static constexpr unsigned costlyFrom = 8; // a number of instructions that costs more than a store and a load
 
-/// Whether an element of `value` costs as much as that, counted no further than needed.
+/// Whether computing an element of `value` costs that much. Counting stops as soon as it does.
 static bool isCostly(Value value) {
   unsigned cost = 0;
   walkBackward(value, [&](Value next) {
@@ -24,7 +24,7 @@ static bool isCostly(Value value) {
   return cost >= costlyFrom;
 }
 
-/// What computes in a loop of its own where it stands in a block.
+/// Whether `op` is emitted as loops of its own at its place in the block.
 static bool startsLoops(Operation *op) { return isa<tile::ReduceOp, tile::DotOp, scf::ForOp>(op); }
 
 SharedValues::SharedValues(Block &block) : block(block) {
@@ -55,7 +55,7 @@ llvm::SmallBitVector SharedValues::consumersOf(Value value) {
     } else if (startsLoops(here)) {
       add(here);
       if (isa<scf::ForOp>(here) && user != here)
-        add(&here->getRegion(0)); // computed again in every turn
+        add(&here->getRegion(0)); // computed again in every iteration
     } else {
       result |= consumers.lookup(here->getResult(0));
     }
@@ -68,7 +68,7 @@ bool SharedValues::isSharedAndCostly(Value value) const {
   auto found = consumers.find(value);
   if (found == consumers.end() || !isElementwise(op) || found->second.count() < 2 || !isCostly(value))
     return false;
-  // Only where paths part: if one user is needed in as many loops, that one is held instead.
+  // If a user is needed in as many loops, it is buffered instead.
   return llvm::none_of(value.getUsers(), [&](Operation *user) {
     return user->getBlock() == &block && isElementwise(user) &&
            consumers.lookup(user->getResult(0)).count() == found->second.count();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which elementwise values of a block are computed in several of its loops, and are dear enough to be computed once.
+// Which elementwise values of a block are needed in several of its loops and cost enough to be computed once, into a
+// buffer.
 #pragma once
 
 #include "tilegen/tile/TileOps.h"
@@ -8,13 +9,13 @@
 
 namespace tilewright::host {
 
-/// One sweep over the block finds the loops that each value is computed in.
+/// One backward sweep over the block finds the loops that need each value.
 class SharedValues {
 public:
   explicit SharedValues(mlir::Block &block);
 
-  /// Whether `value` is an elementwise value that costs more than a store and a load, and is the last one that several
-  /// loops share.
+  /// Whether `value` is an elementwise value that costs more than a store and a load, and none of the elementwise
+  /// values computed from it is needed in as many loops (that one is buffered instead).
   bool isSharedAndCostly(mlir::Value value) const;
 
 private:

@@ -40,7 +40,7 @@ ModelImporter::ModelImporter(const ModelImporter &outer, ImportState &state)
       functions(outer.functions), inlining(outer.inlining), inlinedNodes(outer.inlinedNodes),
       foldedOperations(outer.foldedOperations), fixedSymbols(outer.fixedSymbols), declared(outer.declared) {}
 
-/// For a graph inside of one: it sees what is around it.
+/// The scope of a graph inside of another: names of the surrounding graph are visible in it.
 ModelImporter::Scope ModelImporter::scopeWithin(const Scope &outer) {
   Scope inner;
   inner.parent = &outer, inner.prefix = outer.prefix, inner.opsets = outer.opsets;

@@ -97,8 +97,8 @@ void ModelImporter::importBranches(Branches &branches, const ImportedValue &cond
 }
 
 /// Exporters ask whether a size is 1 before they drop the dimension, so that the branches differ in rank, or only one
-/// of them is valid. As a rank cannot depend on run-time values, this decides now which branch is taken for all sizes.
-/// Nothing if that is not the case.
+/// of them is valid. As a rank cannot depend on run-time values, this decides now which branch is taken for all sizes,
+/// and returns its number. nullopt if the condition does not compare sizes, or both branches can be kept.
 std::optional<int> ModelImporter::branchBySizes(const Branches &branches, const ImportedValue &condition,
                                                 const std::string &node, const ImportReport &before) {
   const std::optional<SizeComparison> &sizes = condition.compared;

@@ -45,7 +45,7 @@ bool isKnownPositive(AffineExpr count) { return count && graph::constantSize(cou
 
 //===- The body ---------------------------------------------------------------------------------------------------===//
 
-/// The number of the turn as the body's nodes see it: `turn`, which counts from 0, plus `first`.
+/// Defines the iteration number as the body's nodes see it: `turn`, which counts from 0, plus `first`.
 void ModelImporter::countFrom(int64_t first, ImportedValue &turn, Body &body) {
   Tensor number = Tensor::allocate(turn.type, {});
   *number.data<int64_t>() = first;
@@ -86,7 +86,7 @@ std::unique_ptr<ModelImporter::Body> ModelImporter::importLoopBody(LoopForm &for
     define(name, inside.addInput(name, scanned->type, Sizes(llvm::drop_begin(scanned->sizes))), body->scope);
   }
   for (auto [i, initial, carried] : llvm::enumerate(form.initial, form.carried)) {
-    if (carried.isInvariant) // an argument behind all that the loop passes in turn, as captures are
+    if (carried.isInvariant) // an argument after those that change with each iteration, like captures
       carried.argument = capture(*body, *initial);
     define(bodyName(i), carried.argument, body->scope);
   }
@@ -292,7 +292,7 @@ void ModelImporter::importPeeledLoop(const onnx::NodeProto &proto, LoopForm form
     form.trips = state.newConstant(form.trips->name + "/rest", rest);
   }
   form.firstIteration = 1;
-  // What the iterations collect is the first one's slice and what the loop collects.
+  // A collected result is the slice of the first iteration, then those that the loop collects.
   onnx::NodeProto &rest = generated->emplace_back(proto);
   int carried = static_cast<int>(form.initial.size());
   for (int i = carried; i < proto.output_size(); ++i)

@@ -26,7 +26,7 @@ struct Attend {
   double scale, softcap = 0;
   SmallVector<Term> biases = {}; // each broadcasts to the scores
   std::optional<Term> sees = {},
-                      sink = {}; // which scores count; one more score for each head [heads], for a value of zero
+                      sink = {}; // sees: which scores count. sink [heads]: one more score, of a value of zero
 
   Term operator()(NodeBuilder &b, DType type) const {
     AffineExpr heads = q.sizes()[1];

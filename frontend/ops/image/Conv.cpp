@@ -254,17 +254,17 @@ TransposedShape transposedShape(NodeBuilder &b, ArrayRef<int64_t> kernel, ArrayR
   return shape;
 }
 
-/// One dimension of a transposed convolution, decomposed into phases p: result o = stride * q + p is the sum over taps
-/// t of x[q + first + t] with weight p + low - stride * (first + t), where there is such a weight.
+/// One dimension of a transposed convolution, decomposed into phases p: result element stride * q + p is the sum over
+/// taps t of x[q + first + t] times weight number p + low - stride * (first + t), if there is a weight of that number.
 struct Phases {
   int64_t stride, kernel, low, first, taps;
   AffineExpr output;  // of each phase; the last of them may lie beyond the result
-  int64_t groups = 1; // 2: the upper half of the phases begins a tap later, and ends a tap later, than the lower half
+  int64_t groups = 1; // 2: the taps of the upper half of the phases are one later than those of the lower half
   std::optional<int64_t> weightOf(int64_t tap, int64_t phase) const {
     int64_t weight = phase + low - stride * (first + tap);
     return weight >= 0 && weight < kernel ? std::optional(weight) : std::nullopt;
   }
-  /// The phases of each group, of all of which no tap is `tap`.
+  /// Whether none of the phases [begin, end) has a weight at `tap`.
   bool isIdle(int64_t tap, int64_t begin, int64_t end) const {
     return llvm::none_of(llvm::seq(begin, end), [&](int64_t phase) { return weightOf(tap, phase).has_value(); });
   }
@@ -272,8 +272,8 @@ struct Phases {
   int64_t tapsOfGroup() const { return taps - (groups - 1); }
 };
 
-/// Nothing unless the stride divides the result's size, or one that is little larger: all phases have equally many
-/// elements.
+/// nullopt unless the stride provably divides the result's size or one less than a stride larger, so that all phases
+/// have equally many elements.
 std::optional<Phases> phasesOf(int64_t stride, int64_t kernel, int64_t low, AffineExpr output, MLIRContext *context) {
   AffineExpr each;
   for (int64_t beyond = 0; beyond < stride && !each; ++beyond)
@@ -324,10 +324,11 @@ Term weightsByPhase(NodeBuilder &b, const Tensor &weights, ArrayRef<Phases> dims
 }
 
 /// A transposed convolution that does not multiply inserted zeros: phases p are columns of one product over a small
-/// window, and the result interleaves them: [N, q, j, p, ..., M] -> [N, q * stride, ..., M]. Where half of the phases
-/// look at other elements than the other half, these halves j are a batch, each with its own window: together they
-/// would multiply zeros again, 9 taps for 4 of a 4x4 kernel with stride 2. The result's sizes are the next multiples of
-/// the strides. Nothing if there are several groups of channels, or the weights are not constant.
+/// window, and the result interleaves them: [N, q, j, p, ..., M] -> [N, q * stride, ..., M]. If half of the phases read
+/// other elements than the other half, the halves j are a batch, each with its own window. In one window they would
+/// multiply zeros again: 9 taps instead of 4 for a 4x4 kernel with stride 2. The result's sizes are rounded up to
+/// multiples of the strides. nullopt if there are several groups of channels, the weights are not constant, or phasesOf
+/// has no phases.
 std::optional<Term> convolveByPhases(NodeBuilder &b, Term x, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
                                      ArrayRef<int64_t> dilations, const TransposedShape &shape) {
   constexpr std::string_view phaseLoops = "pqrsw", groupLoops = "defno";
@@ -391,7 +392,7 @@ void convTranspose(NodeBuilder &b) {
     if (b.has(2))
       result = result + b.along(b.in(2), result, result.rank() - 1);
     result = stored(b, result);
-    for (size_t i = 0; i < n; ++i) // what phases have beyond the result
+    for (size_t i = 0; i < n; ++i) // crops what the phases have beyond the result
       if (result.sizes()[1 + i] != shape.output[i])
         result = b.slice(result, 1 + static_cast<int64_t>(i), b.number(0), shape.output[i], 1);
     b.out(channelsFirst(b, result));

@@ -22,7 +22,8 @@ SmallVector<int64_t> kernelAxes(const WindowShape &w) {
   return llvm::to_vector(llvm::seq<int64_t>(1 + w.spatial(), 1 + 2 * w.spatial()));
 }
 
-/// How many taps of each window along a dimension lie in the image, or in its padding too; at least 1.
+/// For each window along a dimension, how many of its taps are in the image (with `includePadding`: or in its padding);
+/// at least 1.
 SmallVector<double> knownCounts(const WindowShape &w, size_t dim, int64_t size, bool includePadding) {
   SmallVector<double> counts;
   int64_t from = includePadding ? -w.low[dim] : 0, to = size + (includePadding ? w.high[dim] : 0);
@@ -92,7 +93,7 @@ Term averaged(NodeBuilder &b, Term sum, const WindowShape &w) {
   return sum * b.broadcast(b.constantTerm(shares), sum.sizes(), tableDims);
 }
 
-/// The windows of one spatial dimension alone, over an image of these sizes.
+/// Windows along one spatial dimension only, over an image of these spatial sizes.
 WindowShape alongOne(const WindowShape &w, size_t dim, ArrayRef<AffineExpr> image) {
   size_t n = w.spatial();
   WindowShape one{SmallVector<int64_t>(n, 1), SmallVector<int64_t>(n, 1), SmallVector<int64_t>(n, 1),
@@ -106,9 +107,10 @@ WindowShape alongOne(const WindowShape &w, size_t dim, ArrayRef<AffineExpr> imag
   return one;
 }
 
-/// Each window's largest element or sum, [N, x..., C] -> [N, o..., C]; sums of halves in f32. Along one dimension after
-/// the other where windows have so many elements that writing and reading an image between costs less: 13x13 windows
-/// compare 26 elements instead of 169. The first dimension comes first, as it is reduced by whole rows of an image.
+/// Each window's maximum or sum, [N, x..., C] -> [N, o..., C]; sums of halves are f32. Large windows are reduced along
+/// one dimension after the other, because the saved work costs more than writing and reading the image in between:
+/// 13x13 windows compare 26 elements instead of 169. The first spatial dimension is reduced first, because that adds
+/// whole rows of an image.
 Term reduceWindows(NodeBuilder &b, ReduceKind kind, Term x, const WindowShape &w, double fill) {
   constexpr int64_t mostAtOnce = 9;
   auto reduced = [&](const WindowShape &of) {

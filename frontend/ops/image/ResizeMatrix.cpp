@@ -163,7 +163,7 @@ Term resizeAlong(NodeBuilder &b, const Options &options, const ResizedAxis &axis
   return b.select(b.along(outside, result, axis.dim), b.like(result, options.extrapolation), result);
 }
 
-/// Makes the axes' sizes what is known of them without running, and notes which of them stay as they are.
+/// Sets `to` of the axes to what is known of their sizes at import, and `isSame` of those that are not resized.
 void followSizes(NodeBuilder &b, const Options &options, std::vector<ResizedAxis> &axes, const Sizes *sizes,
                  const Tensor *scales) {
   if (!sizes && !scales)
@@ -183,7 +183,7 @@ void followSizes(NodeBuilder &b, const Options &options, std::vector<ResizedAxis
       axis.to = scaledSize(axis.from, scale);
     if (std::optional<int64_t> to = axis.to ? graph::constantSize(axis.to) : std::nullopt;
         to && (*to < 1 || *to > most))
-      axis.to = {}; // refused where it is read
+      axis.to = {}; // left null; it is refused where it is read
     axis.isSame = axis.to == axis.from && scale == 1 && !options.isCropped();
   }
 }

@@ -56,7 +56,8 @@ private:
 
 //===- Reshape, Expand, Squeeze, Unsqueeze ------------------------------------------------------------------------===//
 
-/// The same elements under sizes that were read. Their product is known, even if none of them is.
+/// Sets output 0 to input 0 under sizes that were read at run time. Only their product is known: it is that of the
+/// input's sizes.
 static void rename(NodeBuilder &b, const Sizes &sizes) {
   b.state.recordEqual(b.product(sizes), b.product(b.sizes(0)));
   b.out(b.conform(b.raw(0), sizes));

@@ -13,12 +13,13 @@ using I = arith::CmpIPredicate;
 namespace tilewright::ops {
 namespace {
 
-constexpr int64_t mostPlaces = 1 << 20; // of the constant that says where they take their elements from
+constexpr int64_t mostPlaces = 1 << 20; // the most elements of the constant `from`
 
 /// For each place the update that it takes, the last of several; -1 where there is none.
 using Sources = std::vector<int64_t>;
 
-/// The first `count` sizes of the data, which the indices speak of.
+/// The sizes of the first `count` dimensions of the data, which the indices index. Declines if they are not constant or
+/// too many.
 Shape scatteredSizes(NodeBuilder &b, int64_t count) {
   Shape shape;
   int64_t places = 1;
@@ -40,7 +41,7 @@ int64_t checkedIndex(int64_t index, int64_t size, int64_t dim) {
   return at;
 }
 
-/// Where the updates are one behind the other: the place of the first.
+/// If the updates are written to consecutive places in order: the first place. Else nullopt.
 std::optional<int64_t> firstOfRun(const Sources &sources, int64_t updates) {
   auto first =
       static_cast<int64_t>(llvm::find_if(sources, [](int64_t source) { return source >= 0; }) - sources.begin());
@@ -54,7 +55,7 @@ std::optional<int64_t> firstOfRun(const Sources &sources, int64_t updates) {
   return first;
 }
 
-/// The data [places, rest...] with `updates` [updates, rest...] where `sources` says so.
+/// The data [places, rest...], with update sources[i] of `updates` [updates, rest...] at each place i that has one.
 Term scattered(NodeBuilder &b, Term data, Term updates, const Sources &sources) {
   Type i64 = b.state.builder.getI64Type();
   int64_t count = graph::constantSize(updates.sizes()[0]).value();

@@ -29,7 +29,7 @@ AffineExpr sliceBound(NodeBuilder &b, AffineExpr bound, AffineExpr size) {
     return size;
   if (AffineExpr fromEnd = graph::canonicalSize(bound * -1); !number && graph::isNonNegative(fromEnd)) {
     b.state.requireAtMost(
-        b.number(1), fromEnd, // as -0 is the other end
+        b.number(1), fromEnd, // -0 would be the start, not the end
         fmt::format("node '{}' slices from or to {}, which must be negative", b.node.name, b.state.print(bound)));
     return graph::canonicalSize(size - most(fromEnd));
   }
@@ -67,7 +67,8 @@ Term sliceAlong(NodeBuilder &b, Term x, int64_t axis, AffineExpr start, AffineEx
   return b.slice(x, axis, b.number(count ? first : 0), b.number(count), count ? step : 1);
 }
 
-/// Whether one of `bounds` counts from the end by what is found in the data. Often nothing is, and -0 is the other end.
+/// Whether one of `bounds` is minus a size that the data decides, such as a number of detections. That may be 0, and
+/// then the bound does not count from the end.
 bool mayCountNothing(NodeBuilder &b, const Sizes &bounds) {
   return llvm::any_of(bounds, [&](AffineExpr bound) {
     AffineExpr fromEnd = graph::canonicalSize(bound * -1);

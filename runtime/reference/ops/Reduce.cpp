@@ -40,7 +40,7 @@ struct Reduction {
     return count;
   }
 
-  /// For every element of the input: its value, and the accumulator of the result it belongs to.
+  /// Calls update(accumulator, value) for every element of the input, with the accumulator of its result.
   template <typename T, typename Update> void pass(const Values<T> &values, std::vector<T> &sums, Update update) const {
     walk(input, std::array{stridesOf(input), broadcastStrides(kept, input)},
          [&](const auto &at) { update(sums[at[1]], values[at[0]]); });

@@ -12,9 +12,9 @@ namespace tilewright::reference {
 /// Greater than, with NaN first, which makes a total order.
 template <typename T> static bool ahead(T a, T b) { return a > b || (a != a && b == b); }
 
-/// Moves the best k to the front of `order`, in the order in which ONNX Runtime returns them unsorted. For small k that
-/// is a heap with the worst at its root, filled from its last place on, whose root each better element replaces; else
-/// the order after a partition.
+/// Moves the best k to the front of `order`, in the order in which ONNX Runtime returns them for sorted = 0. For small
+/// k that is the order of a heap with the worst element at its root, which is filled from its last place on and whose
+/// root each better element replaces; else the order after std::nth_element.
 template <typename Ahead> static void bestUnsorted(std::vector<int64_t> &order, int64_t k, Ahead ahead) {
   bool few = k < 4 || std::log2(k) / std::log2(order.size()) < 0.725;
   if (k <= 1 || !few) {

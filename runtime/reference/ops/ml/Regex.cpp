@@ -40,9 +40,10 @@ CodePoints codePointsOf(const std::string &text) {
   return result;
 }
 
-/// Visits all states at once. Without it, patterns exist that take time exponential in the text. Of several
-/// alternatives that match, the longest counts then, where RE2, which ONNX names, takes the first; Debian's RE2 cannot
-/// be linked into a shared library (its archive is not position-independent).
+/// __polynomial makes the library follow all states of the automaton at once; without it, some patterns take time
+/// exponential in the text's length. A consequence is that of several matching alternatives the longest counts, while
+/// RE2, which ONNX names, takes the first. Debian's RE2 cannot be used: its archive is not position-independent, so it
+/// cannot be linked into a shared library.
 constexpr auto syntax = std::regex::ECMAScript | std::regex_constants::__polynomial;
 
 [[noreturn]] void refuse(const std::string &pattern, const std::regex_error &error) {
@@ -86,7 +87,7 @@ struct Piece {
   size_t size() const { return end - begin; }
 };
 
-/// The first match in `piece`; nothing if there is none.
+/// The first match in `piece`; nullopt if there is none.
 std::optional<Piece> findIn(const std::wstring &text, Piece piece, const std::wregex &expression) {
   std::wsmatch match;
   auto flags = piece.begin > 0 ? std::regex_constants::match_prev_avail : std::regex_constants::match_default;
@@ -97,7 +98,7 @@ std::optional<Piece> findIn(const std::wstring &text, Piece piece, const std::wr
   return Piece{begin, begin + static_cast<size_t>(match.length())};
 }
 
-/// Matches of at least `least` code points. Behind a shorter one the search goes on at its second code point.
+/// The matches of at least `least` code points. After a shorter match the search continues at its second code point.
 std::vector<Piece> matchesIn(const std::wstring &text, const std::wregex &expression, size_t least) {
   std::vector<Piece> matches;
   for (size_t at = 0; at <= text.size();) {
@@ -111,7 +112,8 @@ std::vector<Piece> matchesIn(const std::wstring &text, const std::wregex &expres
   return matches;
 }
 
-/// What is between matches of the separators, one after the other, if it has at least `least` code points.
+/// Splits the text at matches of the first separator, the parts at those of the second, and so on. Keeps parts of at
+/// least `least` code points.
 std::vector<Piece> split(const std::wstring &text, const std::vector<std::wregex> &separators, size_t least) {
   std::vector<Piece> pieces{{0, text.size()}};
   for (const std::wregex &separator : separators) {
@@ -146,8 +148,9 @@ std::vector<Piece> everyPoint(const std::wstring &text) {
 
 } // namespace
 
-/// [n...] to [n..., most tokens of a string], padded. If marks are asked for and there are tokens at all, each string's
-/// tokens stand between the characters 2 and 3. As ONNX Runtime has it, whose documentation leaves the details open.
+/// [n...] to [n..., the most tokens of any string], padded. If `mark` is set and there are tokens at all, each string's
+/// tokens are put between tokens of the characters 2 and 3. Details that the documentation leaves open are as in ONNX
+/// Runtime.
 void tokenizer(Call &call) {
   const Tensor &x = stringInput(call, 0);
   require(x.rank() == 1 || x.rank() == 2, "expected strings of shape [n] or [n, m], found {}", x.shape());

@@ -118,7 +118,8 @@ static std::vector<double> maskBias(Call &call, const AttentionPlan &plan) {
   return bias;
 }
 
-/// In place. A row with every key hidden becomes zeros.
+/// Replaces a row of scores, to which `bias` has been added, by their softmax. If the bias hides every key, they become
+/// zeros.
 static void softmaxRow(std::span<double> scores, std::span<const double> bias) {
   double peak = *std::max_element(scores.begin(), scores.end()), sum = 0;
   if (*std::max_element(bias.begin(), bias.end()) == -HUGE_VAL)

@@ -57,7 +57,7 @@ struct GridOptions {
     }
     if (mode == "nearest")
       x = std::nearbyint(x);
-    if (padding == "border" && mode != "cubic") // whose taps are clamped one by one
+    if (padding == "border" && mode != "cubic") // cubic taps are clamped one by one
       x = std::clamp(x, 0.0, length - 1);
     else if (padding == "reflection" &&
              (x < (alignCorners ? 0 : -0.5) || x > (alignCorners ? length - 1 : length - 0.5)))
