@@ -29,7 +29,7 @@ static Value stripped(Value value) {
   return value;
 }
 
-/// What a broadcast repeats along a row.
+/// The operand of the broadcast that `value` is, perhaps behind casts; null if it is none.
 static Value repeated(Value value) {
   auto broadcast = withoutCasts(value).getDefiningOp<graph::BroadcastOp>();
   return broadcast ? broadcast.getData() : Value();
@@ -43,8 +43,8 @@ static bool isSplat(Value value, double number) {
          elements.getSplatValue<APFloat>().convertToDouble() == number;
 }
 
-/// The only reduction that `row` is computed from, by elementwise operations and constants alone; null if there is
-/// another, or more than that.
+/// The only reduction that `row` is computed from, by elementwise operations, reshapes, broadcasts and constants. Null
+/// if there are several reductions, or if anything else takes part.
 static graph::ReduceOp reductionOf(Value row) {
   graph::ReduceOp found;
   SmallVector<Value> waiting = {row};
@@ -69,8 +69,8 @@ static graph::ReduceOp reductionOf(Value row) {
   return found;
 }
 
-/// Whether the logits follow the scores element by element. They do not if they are relative to a maximum of their row
-/// already, as where a model keeps the logits of halves small.
+/// Whether no reduction lies between the scores and the logits. There is one where a model itself subtracts the maximum
+/// of each row, to keep logits of float16 small.
 static bool followsElementwise(Value logits, graph::ContractOp scores) {
   auto isBehind = [&](Operation *op) { return op && op != scores && !op->isBeforeInBlock(scores); };
   llvm::SetVector<Operation *> behind;

@@ -24,18 +24,20 @@ struct Attention {
   graph::ReduceOp max, sum;
   mlir::Value logits;           // what `max` reduces
   mlir::Value divisor;          // of a row: g(sum)
-  unsigned shares = 0;          // the operand of `mix` that the softmax is
-  bool zeroesUndefined = false; // shares that are not numbers are 0
+  unsigned shares = 0;          // which operand of `mix` is the softmax: 0 or 1
+  bool zeroesUndefined = false; // the model replaces shares that are NaN by 0
 
   mlir::Value sharesOperand() const { return mix->getOperand(shares); }
   mlir::Value valuesOperand() const { return mix->getOperand(1 - shares); }
 };
 
-/// What is between two contractions. Refuses what is no such softmax; what `analyze` guarantees is not checked again:
-/// that the second reads the first element by element, along rows of one loop.
+/// Takes apart what is between two contractions; a refusal with the reason NotSoftmax if it is no softmax of the form
+/// above. Does not check again what `analyze` guarantees: that `mix` reads `scores` element by element, and that the
+/// rows of the softmax run along one loop.
 std::variant<Attention, Refusal> takeApart(graph::ContractOp scores, graph::ContractOp mix);
 
-/// That of a kernel with the root attention; fails with a diagnostic.
+/// The same for a kernel whose root is attention. Fails with a diagnostic if it has not two contractions, or no softmax
+/// between them.
 mlir::FailureOr<Attention> takeApart(graph::KernelOp kernel);
 
 } // namespace tilewright::fusion

@@ -26,8 +26,8 @@ enum class AttentionFusion {
 /// What programs run on: a core computes one after the other, the multiprocessors of a GPU hundreds at a time.
 enum class Machine { Cpu, Gpu };
 
-/// How many columns a result has at least for the windows of singles that it is made of to be laid out for a copy
-/// engine (windows/SingleWindows.h): as pixels that it walks itself, or, where it cannot, copied.
+/// The least columns of a convolution of singles for its windows to be laid out for a copy engine
+/// (windows/SingleWindows.h): as pixels that the engine walks, or, where it cannot, copied to memory before.
 struct SingleWindows {
   int64_t pixelColumns, copiedColumns;
 };
@@ -39,18 +39,19 @@ struct FusionOptions {
   FusionMode mode;
   AttentionFusion attention;
   Machine machine;
-  std::optional<SingleWindows> windows = std::nullopt; // of singles; nothing: they are gathered
-  bool walksPixels = false; // a copy engine does: windows of few channels become rows (windows/FewChannels.h)
+  std::optional<SingleWindows> windows = std::nullopt; // nullopt: windows of singles are gathered
+  bool walksPixels = false; // the copy engine walks pixels, so few channels become rows (windows/FewChannels.h)
 };
 
-/// "none", "large", "halves", "floats" or "all".
+/// From "none", "large", "halves", "floats" or "all"; nullopt for any other name.
 std::optional<AttentionFusion> parseAttentionFusion(llvm::StringRef name);
 
-/// "none", "epilogue" or "all".
+/// From "none", "epilogue" or "all"; nullopt for any other name.
 std::optional<FusionMode> parseFusionMode(llvm::StringRef name);
 llvm::StringRef name(FusionMode mode);
 
-/// Whether `value` and its `user` are of one ONNX node. Inside of a node every rule applies, whatever the mode.
+/// Whether `value`, a result of an operation, and its `user` are of one ONNX node. Inside of a node every rule applies,
+/// whatever the mode.
 bool isInsideNode(mlir::Value value, mlir::Operation *user);
 
 /// Whether a rule that applies from mode `from` on may put a value and its user into one kernel.

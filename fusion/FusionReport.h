@@ -13,11 +13,11 @@
 
 namespace tilewright::fusion {
 
-/// Names are those of the module's MLIRContext, or of tables, and live as long.
+/// The names are owned by the module's MLIRContext or by constant tables, so a report must not outlive the context.
 struct FusionReport {
   using Names = llvm::SmallVector<llvm::StringRef, 1>;
 
-  /// A launch, or a host call, for which `kernel` is "host".
+  /// A launch of `kernel`, or a host call, whose `kernel` is "host".
   struct Launch {
     llvm::StringRef kernel;
     RootKind kind;
@@ -43,7 +43,7 @@ struct FusionReport {
   std::vector<Edge> edges;
   std::vector<Products> joins;
 
-  /// Adds the launches and edges of the body of a branch or loop.
+  /// Adds the launches, edges and products of the body of a branch or loop.
   void append(FusionReport body);
   /// A paragraph for each launch: its ONNX nodes, and why it was not fused with the launches that read its results.
   /// Then a sentence for the products of each left side.

@@ -38,7 +38,7 @@ struct Step {
   bool operator==(const Step &) const = default;
 };
 
-enum class Space { Free, Row, Full, Result, Scores }; // Scores: of an attention, elsewhere than the softmax reads them
+enum class Space { Free, Row, Full, Result, Scores }; // Scores: an attention's, at other coordinates than its softmax
 
 /// The coordinates of a spine value: those of a space, after these accesses.
 struct Place {
@@ -48,7 +48,8 @@ struct Place {
   bool isHome(Space wanted) const { return space == wanted && steps.empty(); }
 };
 
-/// Dimension `dim` of a tensor of sizes `from`, behind these accesses; nothing if a reshape mixes it with others.
+/// The dimension that dimension `dim` of a tensor of sizes `from` becomes behind `steps`; nullopt if a reshape splits
+/// it or merges it with others.
 std::optional<int64_t> follow(int64_t dim, Type from, ArrayRef<Step> steps) {
   for (const Step &step : steps) {
     if (!step.perm.empty()) {
@@ -235,7 +236,7 @@ std::optional<Reason> Analysis::beginSoftmax(graph::ReduceOp op) {
   if (read.space != Space::Result || op.getAxes().size() != 1)
     return Reason::ReductionOfContraction;
   AffineMap map = scores.getMap(2);
-  bool hasKeys = false; // a loop of one operand alone becomes the rows' elements
+  bool hasKeys = false; // the reduced dimension is a loop of one operand alone
   for (auto [dim, loop] : llvm::enumerate(map.getResults())) {
     unsigned keys = cast<AffineDimExpr>(loop).getPosition();
     hasKeys |= follow(dim, result, read.steps) == op.getAxes().front() &&
@@ -273,8 +274,9 @@ static bool hasKnownHeads(graph::ContractOp scores, graph::ContractOp mix, unsig
          isKnown(mix, 1 - shares, [&](unsigned loop) { return !mix.getMap(shares).isFunctionOfDim(loop); });
 }
 
-/// Whether a dimension that is `dim` behind `steps` from the softmax is one of the scores' rows: a loop of one of their
-/// operands alone. One row of tiles of a kernel shares its keys and values.
+/// Whether dimension `dim` of a value that is behind `steps` from the softmax comes from a loop that only one operand
+/// of the scores has. Values must not differ along such a loop, since all rows of a tile are multiplied with the same
+/// ones.
 bool Analysis::differsByRow(int64_t dim, ArrayRef<Step> steps) const {
   auto scores = cast<graph::ContractOp>(geometry.root);
   SmallVector<AffineExpr> sizes(graph::getSizes(cast<RankedTensorType>(scores.getType())));

@@ -33,7 +33,7 @@ namespace tilewright::fusion {
 
 using graph::RootKind;
 
-/// Of one left side in a kernel.
+/// The most contractions in a kernel that have one left side.
 inline constexpr size_t mostContractions = 4;
 
 struct Geometry {
@@ -51,8 +51,8 @@ GeometryOrRefusal analyze(llvm::ArrayRef<mlir::Operation *> ops);
 /// The same for the body of a kernel; fails with a diagnostic on the operation that does not fit.
 mlir::FailureOr<Geometry> analyze(graph::KernelOp kernel);
 
-/// The operand of a contraction, 0 or 1, that names the last of the result's loops that only one of them names: the
-/// side of the columns. None where there is no such loop.
+/// Which operand of a contraction (0 or 1) has the columns of the result: the innermost of the result's loops that not
+/// both operands have is a loop of this one. nullopt if both operands have all loops of the result.
 std::optional<unsigned> sideOfColumns(graph::ContractOp contract);
 
 /// True for arith and math operations that work element by element on tensors.

@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::fusion;
 
-/// Do all contractions multiply elements that the fusion is for?
+/// Whether the operands of all contractions are f16 or bf16, or also f32 if `which` is Floats.
 static bool multiplies(ArrayRef<Operation *> ops, AttentionFusion which) {
   return llvm::all_of(ops, [&](Operation *op) {
     return !isa<graph::ContractOp>(op) || llvm::all_of(op->getOperandTypes(), [&](Type type) {
@@ -22,7 +22,8 @@ static bool multiplies(ArrayRef<Operation *> ops, AttentionFusion which) {
   });
 }
 
-/// Multiplications of a contraction, with `ofUnknown` for each size that is not known; nothing if that is not given.
+/// Multiplications of a contraction, with `ofUnknown` for each size that is not known; nullopt if there is such a size
+/// and no `ofUnknown`.
 static std::optional<double> multiplicationsOf(graph::ContractOp op, std::optional<int64_t> ofUnknown) {
   SmallVector<std::optional<int64_t>> loops(op.getMap(2).getNumDims());
   for (unsigned side : {0, 1}) {
@@ -30,7 +31,7 @@ static std::optional<double> multiplicationsOf(graph::ContractOp op, std::option
     for (auto [expr, size] : llvm::zip_equal(op.getMap(side).getResults(), sizes))
       loops[cast<AffineDimExpr>(expr).getPosition()] = graph::constantSize(size);
   }
-  double product = 1; // of sizes that may be anything
+  double product = 1; // not an integer, which large sizes would overflow
   for (std::optional<int64_t> loop : loops) {
     if (!loop && !ofUnknown)
       return std::nullopt;
@@ -39,11 +40,11 @@ static std::optional<double> multiplicationsOf(graph::ContractOp op, std::option
   return product;
 }
 
-/// Whether several contractions of one left side are faster in one kernel. Two of halves are. Singles, and more than
-/// two, are multiplied at half of the matrix units' rate or less there (what multiplies large products takes two sums
-/// of halves or one of singles, tilegen/place/roles), which counts for little where the time is that of starting a
-/// kernel: with few multiplications, above all in the step of a loop. The limits were measured on an H100
-/// (docs/performance.md).
+/// Whether several contractions of one left side are faster in one kernel. Two of halves always are. Singles, or more
+/// than two, run at half of the matrix units' rate or less in a common kernel, because warp roles
+/// (tilegen/place/roles) take at most two sums of halves or one of singles. That loss is small where starting a kernel
+/// takes most of the time: with few multiplications, above all in the body of a loop. The limits were measured on an
+/// H100 (docs/performance.md).
 static bool areSummedTogether(ArrayRef<Operation *> ops, size_t count) {
   constexpr double mostOfHalves = 1 << 28, mostOfStep = 1 << 26, mostOfRow = 1 << 22, mostElsewhere = 1 << 25;
   constexpr int64_t rowsOfStep = 16; // where they are not known

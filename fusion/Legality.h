@@ -14,7 +14,7 @@ GeometryOrRefusal checkUnion(const GroupGraph &graph, const Group &producer, con
 /// What can be said of a kernel's operations alone, in program order: their geometry, or the first reason against it.
 GeometryOrRefusal checkKernel(llvm::ArrayRef<mlir::Operation *> ops, Machine machine);
 
-/// The same for an attention: `mix` reads only the softmax's result, and that reads the scores.
+/// The same for the three groups of an attention, where `mix` reads `softmax`, and `softmax` reads `scores`.
 GeometryOrRefusal checkAttention(const FusionOptions &options, const Group &scores, const Group &softmax,
                                  const Group &mix);
 

@@ -52,7 +52,7 @@ static std::optional<int64_t> lengthOf(graph::ReduceOp reduce) {
   return length;
 }
 
-/// The programs that compute the results. Sizes that are not known, of a batch mostly, count as 1.
+/// How many programs compute the results. Sizes that are not known, mostly that of a batch, count as 1.
 static int64_t programsOf(graph::ReduceOp reduce, bool rows) {
   int64_t results = 1;
   for (AffineExpr size : normalize::sizesOf(reduce.getResult()))
@@ -103,7 +103,7 @@ static graph::ReduceOp split(graph::ReduceOp reduce, ArrayRef<int64_t> pieces) {
   PatternRewriter rewriter(reduce.getContext());
   normalize::Rebuild rebuild(rewriter, reduce);
   Sizes sizes;
-  SmallVector<int64_t> inside, across; // the dimensions of a part, and of the parts' results those that are parts
+  SmallVector<int64_t> inside, across; // what is reduced first: dimensions within a part; then: those that count parts
   for (auto [dim, size] : llvm::enumerate(normalize::sizesOf(reduce.getInput()))) {
     bool isReduced = llvm::is_contained(reduce.getAxes(), static_cast<int64_t>(dim));
     if (pieces[dim] > 1) {
@@ -120,7 +120,8 @@ static graph::ReduceOp split(graph::ReduceOp reduce, ArrayRef<int64_t> pieces) {
   return results.getDefiningOp<graph::ReduceOp>();
 }
 
-/// Splits a reduction if that pays; the rest is the reduction of the parts' results, or null.
+/// Splits a reduction if that pays, and returns the reduction of the parts' results, which may be long itself. Null if
+/// the reduction stays whole.
 static graph::ReduceOp splitOnce(graph::ReduceOp reduce, Machine machine) {
   bool rows = hasRows(reduce, machine);
   const SplitRule &rule =

@@ -14,7 +14,7 @@ int64_t nodeOf(mlir::Operation *op);
 struct NodeLabel {
   llvm::StringRef name, op;
 };
-/// Name and operator of a node; nothing if the module does not list it.
+/// Name and operator of a node; nullopt if the module's graph.nodes does not have this index.
 std::optional<NodeLabel> labelOf(mlir::ModuleOp module, int64_t node);
 
 } // namespace tilewright::fusion

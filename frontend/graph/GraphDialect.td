@@ -12,9 +12,9 @@ def Graph_Dialect : Dialect {
   let description = [{
     Composite ONNX operators become these primitives at import, whichever way an exporter spelled them. Elementwise work
     is arith and math on tensors. Everything that only renames elements (broadcast, reshape, transpose, slice, roll,
-    pad, window, gather) is an *access*: one map from result coordinates to operand coordinates. Convolution and pooling are
-    no operations of their own: a convolution is a contraction of a window, a pooling is a reduction of a window. Fusion
-    and tile generation read only maps and loops, never names.
+    pad, window, gather) is an *access*: one map from result coordinates to operand coordinates. Convolution and pooling
+    are no operations of their own: a convolution is a contraction of a window, a pooling is a reduction of a window.
+    Fusion and tile generation read only maps and loops, never names.
 
     Conventions. Verifiers check what one operation can tell; the pipeline checks the module between its stages.
 

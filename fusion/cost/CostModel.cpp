@@ -34,10 +34,11 @@ constexpr WorkRow workTable[] = {
 };
 constexpr unsigned transcendental = 12; // any other function of the math dialect
 
-/// Limits of the work that may be repeated, for each element read. They are small because fusion only saves one pass
-/// over memory. Contractions and windows read each element of an operand so often that only accesses and conversions
-/// pay: even max(x, 0) in front of a 3x3 pooling costs more than writing and reading its result (on the host 1.5 times
-/// the two kernels). An exception is work of the same ONNX node, such as the squares of a local response normalization.
+/// Limits of the work that may be repeated, in additions for each element read. They are small because fusion only
+/// saves one pass over memory. Contractions and windows read each element of an operand so often that only accesses and
+/// conversions pay: even max(x, 0) in front of a 3x3 pooling costs more than writing and reading its result (on the
+/// host 1.5 times the two kernels). An exception is work of the same ONNX node, such as the squares of a local response
+/// normalization, which `reducedOperandLimit` bounds.
 constexpr unsigned contractOperandLimit = 0;
 constexpr unsigned windowOperandLimit = 0;
 constexpr unsigned reducedOperandLimit = 4;
@@ -47,12 +48,13 @@ constexpr unsigned broadcastLimit = 4; // not 0, because a value that is equal i
 /// 4,096 by 4,096 numbers of four bits on the host, relative to two kernels: 1 row 0.13, 16 rows 0.40, 128 rows 0.8.
 constexpr unsigned storedWeightLimit = 8;
 constexpr double mostStoredBytes = 0.6; // bytes with scales for blocks of 32, multiplied as halves, are 0.55
-/// On a GPU, for rows up to which one kernel is no slower than two. Measured on an H200 in halves: 1 row 0.42, 128 rows
-/// 0.70, 512 rows 1.4; in singles: 1 row 0.5, 64 rows 0.8, 128 rows 1.2. A size that is not known counts as few: a
-/// decoder's, which runs for one row at a time.
+/// The most rows for which a GPU computes such weights in the kernel that multiplies them. Measured on an H200,
+/// relative to two kernels, in halves: 1 row 0.42, 128 rows 0.70, 512 rows 1.4; in singles: 1 row 0.5, 64 rows 0.8, 128
+/// rows 1.2. A number of rows that is not known counts as few, since it is mostly that of a decoder, which runs for one
+/// row.
 constexpr double mostRowsOfStoredHalves = 128, mostRowsOfStoredSingles = 64;
-/// The cost of writing a value and reading it again, in additions. Measured: computing tanh three times for an element
-/// is slower than storing it, computing it twice is not.
+/// The cost of writing a value and reading it again, in additions for each element. Measured: computing tanh three
+/// times for an element is slower than storing it, computing it twice is not.
 constexpr double passOverMemory = 12;
 
 /// In a row of fewer elements there is too little independent work to hide the latency of a function, and lanes idle at
@@ -65,15 +67,15 @@ struct RowLimit {
 };
 constexpr RowLimit rowLimits[] = {{64, 4}, {1024, 23}};
 
-/// The least rows of an attention that share its keys and values: with fewer, both are streams from memory whatever the
-/// number of kernels.
+/// The least rows of an attention that share its keys and values. With fewer, the time is that of reading keys and
+/// values from memory, in one kernel as in three.
 constexpr double leastAttentionRows = 32;
-/// The least keys of an attention: in shorter rows there is too little independent work to hide what a row's maximum
-/// and sum wait for. Measured time of one kernel relative to three: 49 keys 1.23, 64 keys of heads of 32 1.10, 77
-/// keys 1.06.
+/// The least keys of an attention: in shorter rows there is too little independent work to hide the latency of a row's
+/// maximum and sum. Measured time of one kernel relative to three: 49 keys 1.23, 64 keys of heads of 32 1.10, 77 keys
+/// 1.06.
 constexpr double leastAttentionKeys = 128;
-/// The least bytes of an attention's scores that are dear to write and read. Measured time of one kernel relative to
-/// three, heads of 64: 0.4 MB 1.07, 1.2 MB 1.03, 1.9 MB 0.96, 12 MB 0.91, 33 MB 0.92.
+/// The least bytes of an attention's scores for one kernel; fewer stay in the caches between kernels. Measured time of
+/// one kernel relative to three, heads of 64: 0.4 MB 1.07, 1.2 MB 1.03, 1.9 MB 0.96, 12 MB 0.91, 33 MB 0.92.
 constexpr double leastScoreBytes = 1.5 * (1 << 20);
 
 /// True if the broadcast's result has more elements than its operand.
@@ -85,7 +87,8 @@ bool repeats(graph::BroadcastOp op) {
   return count(op.getData()) != count(op.getResult());
 }
 
-/// True if neighbours in the result's last dimension are neighbours in the last dimension of what is gathered from.
+/// True if the gather's last index is the result's last coordinate, so that neighbours there are neighbours in the
+/// data.
 bool readsAlongRows(graph::GatherOp gather) {
   unsigned rank = cast<RankedTensorType>(gather.getType()).getRank();
   AffineMap map = gather.getMap();
@@ -93,7 +96,7 @@ bool readsAlongRows(graph::GatherOp gather) {
          map.getResults().back() == getAffineDimExpr(rank - 1, gather.getContext());
 }
 
-/// True if neighbours in the result's last dimension are neighbours in the operand's last dimension.
+/// True if `op` is a broadcast that keeps the operand's last dimension last, and so repeats whole rows of it.
 bool repeatsRows(Operation *op) {
   auto broadcast = dyn_cast<graph::BroadcastOp>(op);
   return broadcast && !broadcast.getDims().empty() &&
@@ -105,7 +108,7 @@ class Kernel {
 public:
   explicit Kernel(ArrayRef<Operation *> ops) : members(ops.begin(), ops.end()) {}
 
-  /// Whether computing one element of each of `values` takes more than `limit`.
+  /// Whether computing one element of each of `values` takes more than `limit` additions.
   bool exceeds(ValueRange values, double limit) const {
     double work = 0;
     return !walk(values, [&](Operation *op) { return (work += elementWork(op)) <= limit; });
@@ -202,7 +205,8 @@ bool Kernel::slidesOverWork(graph::WindowOp window) const {
   return repeated || exceeds(window.getData(), itsOwn ? reducedOperandLimit : windowOperandLimit);
 }
 
-/// True if a copy engine is to bring the windows, which only brings what lies in memory.
+/// True if the operand of windows that a copy engine is to bring is computed by this kernel, other than by reshapes.
+/// The engine only brings what lies in memory.
 bool Kernel::computesPixels(graph::WindowOp window) const {
   return window.getPixels() && !walk(window.getData(), [](Operation *op) { return isa<graph::ReshapeOp>(op); });
 }
@@ -225,16 +229,17 @@ bool Kernel::padsSlice(graph::WindowOp window) const {
          llvm::any_of(window.getLow(), [](int64_t low) { return low != 0; });
 }
 
-/// True if a concatenation joins slices along the axis that they are cut along, as a roll does. Measured on the host: 5
-/// times the time of separate kernels.
+/// True if a concatenation joins slices along the axis that they are cut along, as a roll made of slices does. Measured
+/// on the host: 5 times the time of separate kernels.
 bool Kernel::joinsSlices(graph::ConcatOp concat) const {
   return llvm::any_of(concat.getInputs(),
                       [&](Value input) { return isCutAlong(input, {static_cast<int64_t>(concat.getAxis())}); });
 }
 
-/// True if a reshape regroups a transpose so that no dimension of its result has neighbours of the transpose's operand
-/// beside each other: neither along rows nor across them could a reduction read whole vectors. Measured on the host for
-/// group normalization of an image that lies channels last: 5 times the time of two kernels.
+/// True if a reshape of the transpose merges the dimension that is contiguous in memory with one behind it. Then no
+/// dimension of the reshape's result is contiguous, and a reduction could read whole vectors neither along rows nor
+/// across them. Measured on the host for group normalization of an image that lies channels last: 5 times the time of
+/// two kernels.
 bool Kernel::scattersRows(graph::TransposeOp transpose) const {
   ArrayRef<int64_t> perm = transpose.getPerm();
   auto inner = static_cast<unsigned>(llvm::find(perm, static_cast<int64_t>(perm.size()) - 1) - perm.begin());
@@ -251,9 +256,9 @@ bool Kernel::scattersRows(graph::TransposeOp transpose) const {
   });
 }
 
-/// True if a transpose of a reduction's results puts last what a reshape has split off the reduced rows: they would be
-/// stored element by element. Measured on the host for group normalization of an image that is to lie channels last: 30
-/// times the time of two kernels.
+/// True if a transpose of a reduction's results makes a dimension innermost that a reshape has split off the reduced
+/// rows. The results would be stored element by element. Measured on the host for group normalization of an image that
+/// is to lie channels last: 30 times the time of two kernels.
 bool Kernel::scattersResults(graph::TransposeOp transpose) const {
   auto type = cast<RankedTensorType>(transpose.getData().getType());
   auto inner = static_cast<size_t>(transpose.getPerm().back());
@@ -358,7 +363,8 @@ static Operation *tooMuchForRows(ArrayRef<Operation *> ops, const Geometry &geom
   return nullptr;
 }
 
-/// The operands of an attention's contractions are read again for each block of rows, as any contraction's.
+/// Refuses work on the operands of an attention's contractions, which would be repeated for each block of rows. The
+/// softmax, which depends on a reduction, is not such an operand.
 static std::optional<Refusal> repeatedByAttention(const Kernel &kernel, ArrayRef<Operation *> ops) {
   for (Operation *op : ops) {
     auto contract = dyn_cast<graph::ContractOp>(op);
@@ -373,7 +379,7 @@ static std::optional<Refusal> repeatedByAttention(const Kernel &kernel, ArrayRef
   return std::nullopt;
 }
 
-/// Whether a contraction computes more for operand `side` than it may.
+/// Whether computing operand `side` for every tile is more work than may be repeated.
 static bool repeatedByContraction(const Kernel &kernel, graph::ContractOp contract, unsigned side, Machine machine) {
   Value operand = contract->getOperand(side), other = contract->getOperand(1 - side);
   if (!kernel.exceeds(operand, contractOperandLimit))

@@ -9,12 +9,13 @@ namespace tilewright::fusion {
 /// The assumed value of symbols.
 inline constexpr int64_t nominalSize = 64;
 
+/// The sizes of a tensor, with every symbol taken as `unknown`.
 llvm::SmallVector<int64_t> nominalSizes(mlir::Value value, int64_t unknown = nominalSize);
 
-/// In floating point, since sizes may be anything.
+/// The number of elements of a tensor, in floating point, since it may exceed an integer.
 double elementsOf(mlir::Value value, int64_t unknown = nominalSize);
 
-/// Iterations of those loops of operand `side` that map `without` does not name.
+/// Iterations of those loops of operand `side` (0 or 1) that operand `without` does not have; 2 is the result.
 double iterationsWithout(graph::ContractOp op, unsigned side, unsigned without, int64_t unknown = nominalSize);
 
 } // namespace tilewright::fusion

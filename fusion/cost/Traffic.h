@@ -6,8 +6,8 @@
 
 namespace tilewright::fusion {
 
-/// Operations: two for each step of a contraction, one for each element that a reduction reads or an elementwise
-/// operation computes.
+/// Arithmetic operations: two for each multiplication of a contraction, one for each element that a reduction reads or
+/// an elementwise operation computes. Conversions count nothing.
 mlir::AffineExpr flopsOf(graph::KernelOp kernel);
 
 /// A contraction as a batched matrix product: (batch, m, n, k). A convolution multiplies its windows with its filters.
@@ -16,7 +16,7 @@ struct Product {
   mlir::Type type; // of the operands' elements
 };
 
-/// Every contraction of the kernel, in order.
+/// Every contraction of the kernel, in program order.
 llvm::SmallVector<Product> productsOf(graph::KernelOp kernel);
 
 /// Bytes read and written, each counted once. An argument that is only read through slices or gathers counts what they

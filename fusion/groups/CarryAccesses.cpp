@@ -24,7 +24,7 @@ static bool isWideningCast(Operation *op) {
              getElementTypeOrSelf(op->getOperand(0)).getIntOrFloatBitWidth();
 }
 
-/// A number times a position or added to it: how far a byte that holds several numbers is shifted.
+/// Whether `op` adds to a coordinate or multiplies it. Unpacking bytes that hold several numbers computes shifts so.
 static bool isScaledPosition(Operation *op) {
   return isa<arith::AddIOp, arith::MulIOp>(op) && llvm::all_of(op->getOperands(), [](Value operand) {
            return isa_and_nonnull<graph::IotaOp, arith::ConstantOp>(operand.getDefiningOp());
@@ -49,7 +49,7 @@ static void carry(GroupGraph &graph, FusionMode mode, Operation *op) {
           return modeAllows(mode, FusionMode::All, isInsideNode(op->getResult(0), use->getOwner()));
         }))
       continue;
-    // A copy that only this group reads cannot fail because of other outputs or of paths through other groups.
+    // The copy is for this group alone: several outputs, or a path through another group, cannot prevent the merge.
     bool isLast = llvm::hasNItems(op->use_begin(), op->use_end(), uses.size());
     Operation *carried = isLast ? op : graph.copyFor(op, uses);
     GeometryOrRefusal geometry = checkUnion(graph, *graph.groupOf(carried), *reader);

@@ -8,8 +8,8 @@
 namespace tilewright::fusion {
 
 enum class Carry {
-  Free,       // broadcasts, slices, pads, windows, reshapes, iotas and multiples of them, widening casts
-  Transposes, // these too: the transposes that no producer's epilogue has taken
+  Free,       // accesses other than gathers and transposes, iotas and multiples of them, widening casts
+  Transposes, // these, and the transposes that no producer's epilogue has taken
 };
 
 /// Puts each such operation into the group that reads it; if several do, a copy into each. Reading through an access is

@@ -84,8 +84,9 @@ bool GroupGraph::isReadByOthers(const Group &group, const Group &consumer) const
 /// How many operands a search for a path may visit. Groups further apart are not worth the compile time.
 static constexpr unsigned longestSearch = 2000;
 
-/// The groups that `to` depends on and that are ordered behind `from`. Nothing if one of them depends on `from`, or if
-/// the search is too long. It goes against the edges: an operation has few operands, but a value any number of readers.
+/// The groups that `to` depends on and that are ordered behind `from`. nullopt if one of them depends on `from`, or if
+/// the search is too long. The search goes from readers to producers, since an operation has few operands, but a value
+/// any number of readers.
 std::optional<SmallVector<Group *>> GroupGraph::neededBetween(const Group &from, const Group &to) const {
   llvm::SmallSetVector<Group *, 16> needed;
   unsigned looked = 0;
@@ -112,8 +113,8 @@ bool GroupGraph::pathAround(const Group &from, const Group &to) const {
          !neededBetween(from, to);
 }
 
-/// Moves `into`, before it takes in `from`, to a position behind everything that either of them reads and in front of
-/// everything that reads either of them.
+/// Before `into` takes in `from`: moves it to a position behind everything that either of them reads and in front of
+/// everything that reads either of them, and removes `from` from the order.
 void GroupGraph::orderUnion(Group &into, Group &from) {
   bool fromIsFirst = GroupOrder::isBefore(from, into);
   Group &first = fromIsFirst ? from : into, &last = fromIsFirst ? into : from;

@@ -24,7 +24,7 @@ struct Group : Ordered {
   bool onHost = false;                         // data-dependent: never merges
   unsigned work = 0;                           // for one element, in additions
   unsigned version = 0;                        // incremented by each change of `ops`
-  std::optional<Reason> notInParts;            // why it is no kernel with a product that it reads in parts
+  std::optional<Reason> notInParts;            // why splitProduct refused a product of which the group reads parts
 
   /// Notes that a rule has added to the group, if none of `rules` is the same.
   void addRule(llvm::StringRef rule);
@@ -63,10 +63,11 @@ public:
 
   /// Moves the operations of `from` into `into`, whose geometry becomes `geometry`.
   void merge(Group &into, Group &from, Geometry geometry);
-  /// The same where `ops`, the operations of the union, have come instead of `replaced`, which are erased.
+  /// The same for a union that consists of `ops`, in program order: other operations stand in it for those of both
+  /// groups that are `replaced`. Erases the latter.
   void replaceAndMerge(Group &into, Group &from, llvm::ArrayRef<mlir::Operation *> ops,
                        llvm::ArrayRef<mlir::Operation *> replaced, Geometry geometry);
-  /// Copies `op`, the only operation of its group, for some of its uses. The copy becomes a group of its own.
+  /// Copies `op`, the only operation of its group, and lets `uses` read the copy, which becomes a group of its own.
   mlir::Operation *copyFor(mlir::Operation *op, llvm::ArrayRef<mlir::OpOperand *> uses);
   /// Erases an operation of a larger group that nothing reads any more.
   void eraseUnused(mlir::Operation *op);

@@ -15,7 +15,7 @@ using namespace tilewright::fusion;
 static bool areSiblings(const Group &a, const Group &b, FusionMode mode) {
   auto isPlain = [](const Group &group) {
     return !group.onHost && !group.isView() && group.geometry.kind == RootKind::Pointwise &&
-           !group.geometry.outputs.empty(); // of a single operation that is no kernel nothing is known
+           !group.geometry.outputs.empty(); // empty for an operation that is no kernel, or that nothing reads
   };
   if (!isPlain(a) || !isPlain(b) || (mode != FusionMode::All && a.nodes() != b.nodes()))
     return false;

@@ -106,7 +106,7 @@ graph::KernelOp fusion::buildKernel(const Group &group, StringRef name, ModuleOp
     results.push_back(copier.copy(output));
   builder.setInsertionPointToEnd(&body);
   graph::ReturnOp::create(builder, loc, results);
-  normalize::shareEqual(body, normalize::Sharing::All); // copies made for two members that ended up together
+  normalize::shareEqual(body, normalize::Sharing::All); // an access was copied for each reader that is now in here
   keepPrecision(body);
   kernel.setFunctionType(builder.getFunctionType(body.getArgumentTypes(), outputs.getTypes()));
   return kernel;

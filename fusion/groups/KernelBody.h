@@ -8,9 +8,10 @@
 
 namespace tilewright::fusion {
 
-/// Adds a kernel to the end of `module`. Sets `inputs` to the operands for its arguments. Operations are ordered depth
-/// first from the outputs, so that equal groups, whose operands are in order, give equal text. Scalars and splats are
-/// copied into the kernel; other constants become arguments. Conversions to a half type and back are removed.
+/// Adds a kernel to the end of `module`, and the operands for its arguments to `inputs`. Operations are ordered depth
+/// first from the outputs, so that equal groups give equal text (operands of commutative operations are sorted before).
+/// Scalars and splats are copied into the kernel; other constants become arguments. Conversions to a half type and back
+/// are removed.
 graph::KernelOp buildKernel(const Group &group, llvm::StringRef name, mlir::ModuleOp module,
                             llvm::SmallVectorImpl<mlir::Value> &inputs);
 

@@ -54,8 +54,8 @@ private:
 /// Whether `op` binds sizes at run time.
 static bool bindsSizes(Operation &op) { return isa<graph::HostCallOp, graph::ReadSizesOp>(op); }
 
-/// For each symbol that no input binds, the first operation in the model's order that binds it. Everything that needs
-/// the symbol comes later in that order.
+/// For each symbol that no input binds, the operation of the first ONNX node, in the model's order, that binds it.
+/// Everything that needs the symbol comes later in that order.
 static llvm::DenseMap<unsigned, Operation *> findBinders(func::FuncOp main, const SymbolReader &reader) {
   Symbols early;
   for (Type type : main.getArgumentTypes())

@@ -20,7 +20,9 @@ public:
   /// The reverse: the operations that wait for `call`.
   llvm::ArrayRef<mlir::Operation *> waitingFor(mlir::Operation *call) const { return list(waiting, call); }
 
+  /// Lets `copy` wait for what `op` waits for.
   void addCopy(mlir::Operation *op, mlir::Operation *copy);
+  /// Lets `op` wait for nothing any more.
   void drop(mlir::Operation *op);
 
 private:

@@ -89,8 +89,8 @@ private:
 };
 } // namespace
 
-/// Which keys an attention need not visit, and for which its masks change nothing, found before what these are computed
-/// from becomes launches.
+/// The range of keys of each attention, found before the operations that compute its masks become launches. Also notes
+/// on the masks for which keys they change nothing (NeutralMasks.h).
 static llvm::DenseMap<Group *, KeyRange> findKeyRanges(ArrayRef<Group *> groups) {
   llvm::DenseMap<Group *, KeyRange> ranges;
   for (Group *group : groups) {
@@ -107,14 +107,14 @@ static llvm::DenseMap<Group *, KeyRange> findKeyRanges(ArrayRef<Group *> groups)
   return ranges;
 }
 
-/// Rank of the logits of a kernel that is an attention.
+/// Sets the attributes of the range of keys on a kernel that is an attention.
 static void addKeyRange(graph::KernelOp kernel, const KeyRange &range) {
   if (FailureOr<Attention> attention = takeApart(kernel); succeeded(attention))
     setKeyRange(kernel, range, cast<RankedTensorType>(attention->logits.getType()).getRank());
 }
 
-/// Replaces the group's results by those of a launch of its kernel. Attributes are set all at once: every set that an
-/// operation had on the way would stay in the context.
+/// Replaces the group's results by those of a launch of its kernel. Attributes are set all at once, because every
+/// dictionary of attributes that an operation ever had stays in the context.
 static graph::LaunchOp launch(const Group &group, const Kernels::Shared &shared, ArrayRef<int64_t> nodes,
                               ArrayRef<Value> inputs, Operation *returned, OpBuilder &builder) {
   auto outputs = ValueRange(group.geometry.outputs);
@@ -127,7 +127,7 @@ static graph::LaunchOp launch(const Group &group, const Kernels::Shared &shared,
     size_t first = llvm::find(outputs, outputs[i]) - outputs.begin();
     if (first == i)
       outputs[i].replaceAllUsesWith(result);
-    else // of those that @main returns, the last that this one has not been given to yet
+    else // storeForEachReturn has added this result for one more return: the last one that still has the first result
       llvm::find_if(llvm::reverse(returned->getOpOperands()), [&](OpOperand &operand) {
         return operand.get() == launch.getResult(static_cast<unsigned>(first));
       })->set(result);
@@ -190,7 +190,7 @@ static void markWhere(ModuleOp module, StringRef attribute, llvm::function_ref<b
         kernel.setArgAttr(i, attribute, UnitAttr::get(module.getContext()));
 }
 
-/// Inputs of the model, and not of a loop's body: those other kernels have written.
+/// Whether `value` is an input of the model. Arguments of a loop's body are not, since other kernels have written them.
 static bool isModelInput(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   auto main = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();

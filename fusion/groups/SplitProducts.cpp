@@ -75,7 +75,7 @@ bool ProductParts::keepsColumns(Operation *op) const {
   return (isElementwise(op) || isa<graph::ReshapeOp>(op)) && columnsOf(op->getResult(0)) == columns;
 }
 
-/// Takes all readers of `value` into the spine, up to the slices.
+/// Takes all readers of `value` into the spine, up to the slices. False if one of them is not of the form above.
 bool ProductParts::followReaders(Value value) {
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
     const Group *group = graph.groupOf(user);
@@ -130,7 +130,7 @@ SmallVector<Operation *> ProductParts::replaced() const {
 
 //===- The parts --------------------------------------------------------------------------------------------------===//
 
-/// Of a value that is not computed from the product.
+/// The part of a value that is not computed from the product: elements `offset` to `offset + part` of dimension `dim`.
 Value ProductParts::partOfFree(Value value, int64_t dim, int64_t offset, OpBuilder &builder) {
   RankedTensorType type = withSize(typeOf(value), dim, part);
   if (auto constant = value.getDefiningOp<arith::ConstantOp>())
@@ -168,7 +168,7 @@ Value ProductParts::partOf(Value value, int64_t offset, OpBuilder &builder) {
 }
 
 namespace {
-/// Notes the operations that a builder inserts, and whose node they are.
+/// Collects the operations that a builder inserts in `ops`, and gives them the ONNX nodes of `like`.
 class Recorder : public OpBuilder::Listener {
 public:
   Recorder(SmallVector<Operation *> &ops, Operation *like) : ops(ops), like(like) {}
@@ -186,7 +186,7 @@ private:
 } // namespace
 
 void ProductParts::build() {
-  Operation *last = root; // of the producer: what its operations read is computed before it
+  Operation *last = root; // of the replaced operations of the producer: their operands dominate what is built behind it
   for (Operation *op : spine)
     if (graph.groupOf(op) == &producer && last->isBeforeInBlock(op))
       last = op;
@@ -225,7 +225,7 @@ SmallVector<Operation *> ProductParts::united() const {
 GeometryOrRefusal ProductParts::check() {
   if (graph.pathAround(producer, consumer))
     return Refusal{Reason::NotConvex, root};
-  // What is replaced must not count as a reader.
+  // The replaced operations are still there, and must not count as readers while the geometry is analyzed.
   SmallVector<Operation *> ops = united(), old = replaced();
   SmallVector<SmallVector<Value>> operands;
   for (Operation *op : old) {

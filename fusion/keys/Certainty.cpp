@@ -84,7 +84,8 @@ static AffineExpr position(Value tensor, ArrayRef<AffineExpr> at) {
   return position;
 }
 
-/// Goes from an element to the one that it is read from, where the coordinates tell which; false where there is none.
+/// Replaces an element by the one that an access or a concatenation reads for it, where the coordinates tell which.
+/// False, with both unchanged, where they do not, and for other operations.
 static bool stepBack(Value &value, Exprs &at) {
   Operation *op = value.getDefiningOp();
   if (std::optional<Exprs> data = throughAccess(op, at)) {
@@ -112,7 +113,7 @@ static bool stepBack(Value &value, Exprs &at) {
   return false;
 }
 
-/// The same data at the same place, where computed indices are the same numbers.
+/// Whether both gathers read the same element: of the same data, at equal coordinates, with equal computed indices.
 bool Certainty::readSame(graph::GatherOp a, const Exprs &atA, graph::GatherOp b, const Exprs &atB) {
   constexpr unsigned indexDims = 1 << 10; // behind all others
   auto place = [](graph::GatherOp gather, Exprs dims) {

@@ -16,9 +16,9 @@ class Certainty {
 public:
   Certainty(const KeySpace &space, Conditions &conditions) : space(space), conditions(conditions) {}
 
-  /// The condition's value at `at`; nothing if it is not certain.
+  /// The condition's value at `at`; nullopt if it is not certain.
   std::optional<bool> valueOf(mlir::Value condition, llvm::ArrayRef<mlir::AffineExpr> at);
-  /// Whether the two elements are the same number. False if that is not proved.
+  /// Whether the element of `a` at `atA` and that of `b` at `atB` are the same number. False if that is not proved.
   bool isSame(mlir::Value a, Exprs atA, mlir::Value b, Exprs atB);
 
 private:

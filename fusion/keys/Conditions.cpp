@@ -29,7 +29,8 @@ AffineExpr Conditions::larger(AffineExpr a, AffineExpr b) const {
 static AffineExpr sum(AffineExpr a, AffineExpr b) { return a && b ? a + b : AffineExpr(); }
 static AffineExpr difference(AffineExpr a, AffineExpr b) { return a && b ? a - b : AffineExpr(); }
 
-/// One of two, such as an index from the end, where indices tell which; otherwise what holds of both.
+/// The bounds of the chosen value where indices decide the condition; otherwise bounds that hold for both values.
+/// Models choose so between an index and one that counts from the end.
 Conditions::Bounds Conditions::boundsOfChoice(arith::SelectOp select, ArrayRef<AffineExpr> at) {
   Bounds yes = boundsOf(select.getTrueValue(), at), no = boundsOf(select.getFalseValue(), at);
   auto compare = select.getCondition().getDefiningOp<arith::CmpIOp>();
@@ -55,7 +56,7 @@ Conditions::Bounds Conditions::boundsOf(Value integer, ArrayRef<AffineExpr> at) 
     return exactly(at[iota.getDim()]);
   if (auto dims = dyn_cast<graph::DimsOp>(op); dims && at.empty())
     return exactly(dims.getSizes().getResult(0));
-  auto gather = dyn_cast<graph::GatherOp>(op); // of equal elements, it does not matter which
+  auto gather = dyn_cast<graph::GatherOp>(op); // where all elements of its data are equal, indices do not matter
   if (DenseIntElementsAttr elements;
       matchPattern(gather ? gather.getData() : integer, m_Constant(&elements)) && elements.isSplat())
     return exactly(getAffineConstantExpr(elements.getSplatValue<APInt>().getSExtValue(), context));
@@ -79,7 +80,7 @@ Conditions::Bounds Conditions::boundsOf(Value integer, ArrayRef<AffineExpr> at) 
 
 //===- Conditions -------------------------------------------------------------------------------------------------===//
 
-/// The keys for which a + margin <= b.
+/// An interval of keys outside of which a + margin > b for sure.
 KeyInterval Conditions::whereAtMost(const Bounds &a, const Bounds &b, int64_t margin) const {
   return a.low && b.high ? space.whereNonNegative(b.high - a.low - margin) : KeyInterval{};
 }
@@ -128,8 +129,8 @@ static CmpIPredicate wantedPredicate(bool wanted, arith::CmpIOp compare) {
   return wanted ? compare.getPredicate() : arith::invertPredicate(compare.getPredicate());
 }
 
-/// The condition that `op` repeats or negates, by a comparison with 0 or an exclusive or with true, and what is wanted
-/// of that; none for other operations.
+/// If `op` only repeats or negates another condition, by a comparison with 0 or an exclusive or with true: that
+/// condition, and the value that it must have for `op` to be `wanted`. nullopt for other operations.
 static std::optional<std::pair<bool, Value>> withoutNegation(bool wanted, Operation *op) {
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
     CmpIPredicate predicate = wantedPredicate(wanted, compare);

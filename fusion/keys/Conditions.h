@@ -18,17 +18,18 @@ namespace tilewright::fusion {
 /// The boolean whose conversion to an integer is compared with 0; null for other comparisons.
 mlir::Value comparedBoolean(mlir::arith::CmpIOp compare);
 
-/// Whether all elements are `wanted`.
+/// Whether `boolean` is a constant, perhaps broadcast, whose elements are all `wanted`.
 bool isConstant(mlir::Value boolean, bool wanted);
 
 class Conditions {
 public:
   explicit Conditions(const KeySpace &space) : space(space) {}
 
-  /// The keys for which the element of `condition` at `at` is `wanted`: all others are sure not to be.
+  /// An interval of keys outside of which the element of `condition` at `at` is sure not to be `wanted`; all keys where
+  /// nothing is known.
   KeyInterval whereIs(bool wanted, mlir::Value condition, llvm::ArrayRef<mlir::AffineExpr> at);
 
-  /// Keys for which it is sure to be `wanted`; nothing where none are known.
+  /// Keys for which that element is sure to be `wanted`; nullopt where none are known.
   std::optional<KeyInterval> surely(bool wanted, mlir::Value condition, llvm::ArrayRef<mlir::AffineExpr> at);
 
   /// Between which expressions an integer lies; null if unknown.
@@ -48,7 +49,7 @@ private:
   mlir::AffineExpr larger(mlir::AffineExpr a, mlir::AffineExpr b) const;
 
   const KeySpace &space;
-  int steps = 4096; // operations that are looked at, as equal ones are looked at again
+  int steps = 4096; // how many operations may still be visited; a value with several readers is visited for each
 };
 
 } // namespace tilewright::fusion

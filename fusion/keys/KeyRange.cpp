@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows the logits back to the scores, through selections and sums with masks: once for the keys that do not count,
-// and if a finite number excludes them once more for a key that does.
+// Follows the logits back to the scores, through selections and sums with masks, to find the keys that do not count. If
+// they are excluded by a finite number rather than -inf, follows them once more for a key that does count: in a row
+// without one, the excluded keys would have weights too.
 #include "fusion/keys/KeyRange.h"
 
 #include "frontend/graph/Sizes.h"
@@ -17,12 +18,12 @@ using namespace tilewright::fusion;
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double lowestHalf = -65504; // what is added or chosen to exclude a key is at most this
-constexpr double mostBias = 1024;     // what is added to the scores of keys that count is between this and its negative
+constexpr double lowestHalf = -65504; // a number added to a score, or chosen instead of it, excludes the key from here
+constexpr double mostBias = 1024;     // numbers added to the scores of keys that count have at most this magnitude
 
 bool excludes(double value) { return value <= lowestHalf; }
 
-/// Of a tensor's elements: outside of `keys` they are at most `excluded`.
+/// What is known of a tensor's elements: outside of `keys` they are excluded, by a number of at most `excluded`.
 struct Masked {
   KeyInterval keys = {};
   double excluded = -infinity;
@@ -53,7 +54,7 @@ private:
 
 } // namespace
 
-/// The number that all elements are.
+/// The number that all elements of a constant are, seen through broadcasts, reshapes and widening; nullopt if none.
 static std::optional<double> splatOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<graph::BroadcastOp, graph::ReshapeOp, arith::ExtFOp>(op))
@@ -66,8 +67,8 @@ static std::optional<double> splatOf(Value value) {
   return elements.getSplatValue<APFloat>().convertToDouble();
 }
 
-/// What is scaled by a positive number, or kept above one that excludes by itself, which exporters write lest two masks
-/// add up to -inf; and that number. Null for other operations.
+/// The value that `op` scales by a positive constant, or bounds from below by a constant that excludes (exporters write
+/// that lest two masks add up to -inf), and the constant. The value is null for other operations.
 static std::pair<Value, double> adjusted(Operation *op) {
   for (unsigned side : {1, 0}) {
     bool isAllowed = side == 1 ? isa<arith::MulFOp, arith::DivFOp, arith::MaximumFOp>(op)
@@ -120,7 +121,7 @@ Masked LogitsWalk::walk(Value value, ArrayRef<AffineExpr> at) {
   masked.excluded = isa<arith::MaximumFOp>(op) ? std::max(masked.excluded, number)
                     : isa<arith::DivFOp>(op)   ? masked.excluded / number
                                                : masked.excluded * number;
-  return excludes(masked.excluded) ? masked : Masked{}; // a scaled one may no longer be as low
+  return excludes(masked.excluded) ? masked : Masked{}; // scaling may raise the number above the limit
 }
 
 //===- Keys that count --------------------------------------------------------------------------------------------===//
@@ -151,7 +152,7 @@ bool LogitsWalk::counts(Value value, ArrayRef<AffineExpr> at) {
   return operand && counts(operand, at);
 }
 
-/// True if it is proved of one key: the last or first that may count, or the first of all.
+/// Whether every row is proved to have a key that counts. Tries three: the first and the last key of `keys`, and key 0.
 bool LogitsWalk::everyRowHasAKey(Value logits, ArrayRef<AffineExpr> at, const KeyInterval &keys) {
   Exprs candidates = keys.from;
   for (AffineExpr expr : keys.below)

@@ -17,20 +17,24 @@
 
 namespace tilewright::fusion {
 
-/// On a kernel: keys count in a row from the largest result of the one, and below the smallest of the other.
+/// Attributes of a kernel. The keys that count in a row begin at the largest result of the map `keys_from` and end
+/// below the smallest result of `keys_below`. An absent attribute sets no bound.
 inline constexpr llvm::StringLiteral keysFromAttr = "graph.keys_from", keysBelowAttr = "graph.keys_below";
 
 /// The keys that count in a row are at least all of `from`, and below all of `below`.
 using KeyRange = KeyInterval;
 
-/// What the operations say that the logits are computed from.
+/// The range of keys, found by following the logits back to the scores. No bounds where nothing is proved.
 KeyRange findKeyRange(Attention attention);
 
-/// What the attributes of a kernel with this attention say; fails with a diagnostic.
+/// What the attributes of a kernel with this attention say. Fails with a diagnostic if one is no map of the logits'
+/// coordinates other than the key.
 mlir::FailureOr<KeyRange> keyRangeOf(graph::KernelOp kernel, Attention attention);
+/// Sets these attributes; `rank` is that of the logits.
 void setKeyRange(graph::KernelOp kernel, const KeyRange &range, unsigned rank);
 
-/// Two attributes of an operation, `from` and `below`, whose maps take the coordinates of the logits.
+/// The same for two attributes of any operation, named `from` and `below`, whose maps take the coordinates of the
+/// logits.
 void setInterval(mlir::Operation *op, llvm::StringRef from, llvm::StringRef below, const KeyInterval &keys,
                  unsigned rank);
 mlir::FailureOr<KeyInterval> intervalOf(mlir::Operation *op, llvm::StringRef from, llvm::StringRef below,

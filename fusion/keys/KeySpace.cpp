@@ -23,7 +23,7 @@ bool KeySpace::isNonNegative(AffineExpr expr) const {
     Polynomial product(term.coefficient);
     for (AffineExpr atom : term.atoms) {
       auto dim = dyn_cast<AffineDimExpr>(atom);
-      bool isAlone = term.atoms.size() == 1; // a quotient may be negative, what it is multiplied with then counts
+      bool isAlone = term.atoms.size() == 1; // a quotient may be negative, so a product with it has no known bound
       if (!dim && !isa<AffineSymbolExpr>(atom) && !(isAlone && atom.isSymbolicOrConstant()))
         return false;
       Polynomial last = dim ? Polynomial::spelledBy(sizes[dim.getPosition()] - 1) : Polynomial::atom(atom);
@@ -57,7 +57,7 @@ KeyInterval KeySpace::whereNonNegative(AffineExpr expr) const {
   return {}; // a condition on the row
 }
 
-/// All keys but those for which expr < 0, which one bound of theirs tells apart.
+/// The complement of the keys for which expr < 0. They have a bound on one side only, and beyond it expr >= 0 is sure.
 std::optional<KeyInterval> KeySpace::surelyNonNegative(AffineExpr expr) const {
   if (isNonNegative(expr))
     return KeyInterval();
@@ -69,7 +69,6 @@ std::optional<KeyInterval> KeySpace::surelyNonNegative(AffineExpr expr) const {
   return std::nullopt;
 }
 
-/// The keys that are in both, where both are known.
 std::optional<KeyInterval> fusion::intersection(std::optional<KeyInterval> a, const std::optional<KeyInterval> &b) {
   if (!a || !b)
     return std::nullopt;

@@ -15,11 +15,11 @@ using Exprs = llvm::SmallVector<mlir::AffineExpr>;
 struct KeyInterval {
   Exprs from, below;
 
-  /// Those that are in both.
+  /// Keeps the keys that are in `other` too.
   void intersect(const KeyInterval &other);
 };
 
-/// The keys that are in both; nothing if one is nothing.
+/// The keys that are in both; nullopt if one is nullopt.
 std::optional<KeyInterval> intersection(std::optional<KeyInterval> a, const std::optional<KeyInterval> &b);
 
 /// The space that coordinates are written in: dimensions d<i> in [0, sizes[i]), one of which is the key.
@@ -31,9 +31,9 @@ public:
   mlir::AffineExpr keyExpr() const { return mlir::getAffineDimExpr(key, keys().getContext()); }
   /// Whether expr >= 0 at every point. False if that is not proved.
   bool isNonNegative(mlir::AffineExpr expr) const;
-  /// The keys for which expr >= 0.
+  /// An interval outside of which expr < 0 for every key; all keys where that cannot be solved for the key.
   KeyInterval whereNonNegative(mlir::AffineExpr expr) const;
-  /// Keys for which expr >= 0 is sure; nothing where none are known.
+  /// Keys for which expr >= 0 is sure; nullopt where none are known.
   std::optional<KeyInterval> surelyNonNegative(mlir::AffineExpr expr) const;
 
 private:
@@ -41,7 +41,8 @@ private:
   unsigned key;
 };
 
-/// Coordinates of the data of an access without a fill and without computed indices; nothing for others.
+/// The coordinates at which `access` reads its data for its result's element at `at`. nullopt if the operation is null
+/// or no access, and for accesses with a fill value or with computed indices.
 std::optional<Exprs> throughAccess(mlir::Operation *access, llvm::ArrayRef<mlir::AffineExpr> at);
 
 } // namespace tilewright::fusion

@@ -14,13 +14,13 @@ using namespace tilewright::fusion;
 
 namespace {
 
-using Keys = std::optional<KeyInterval>; // nothing where none are known
+using Keys = std::optional<KeyInterval>; // nullopt where no keys are known
 
-/// The way from the logits to the scores: operations, each with the operand that leads on.
+/// An operation on the way from the logits back to the scores.
 struct Link {
   Operation *op;
-  unsigned scores;
-  Exprs at; // of its result
+  unsigned scores; // the operand that comes from the scores
+  Exprs at;        // the coordinates of its result
 };
 
 class MaskWalk {
@@ -146,7 +146,7 @@ SmallVector<NeutralMask> fusion::findNeutralMasks(Attention attention) {
 void fusion::noteNeutralMasks(Attention attention) {
   unsigned rank = cast<RankedTensorType>(attention.logits.getType()).getRank();
   for (NeutralMask &neutral : findNeutralMasks(attention)) {
-    if (neutral.keys.from.empty() && neutral.keys.below.empty()) // of all keys
+    if (neutral.keys.from.empty() && neutral.keys.below.empty()) // all keys: still needs one attribute to say so
       neutral.keys.from.push_back(getAffineConstantExpr(0, neutral.mask->getContext()));
     setInterval(neutral.mask, neutralFromAttr, neutralBelowAttr, neutral.keys, rank);
   }

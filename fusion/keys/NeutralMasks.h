@@ -15,8 +15,8 @@
 
 namespace tilewright::fusion {
 
-/// The operation is the one of its operands that comes from the scores, for keys from the largest result of the one and
-/// below the smallest of the other.
+/// Attributes of a mask. For keys from the largest result of the map `neutral_from` on, and below the smallest result
+/// of `neutral_below`, its result equals its operand that comes from the scores.
 inline constexpr llvm::StringLiteral neutralFromAttr = "graph.neutral_from", neutralBelowAttr = "graph.neutral_below";
 
 struct NeutralMask {
@@ -27,9 +27,9 @@ struct NeutralMask {
 
 /// The masks between the scores and the logits, from the logits on, that are neutral for some keys.
 llvm::SmallVector<NeutralMask> findNeutralMasks(Attention attention);
-/// Says so in attributes.
+/// Finds these masks and sets their attributes.
 void noteNeutralMasks(Attention attention);
-/// What the attributes of a kernel with this attention say; fails with a diagnostic.
+/// The masks of a kernel with this attention that have the attributes. Fails with a diagnostic if one is malformed.
 mlir::FailureOr<llvm::SmallVector<NeutralMask>> neutralMasksOf(Attention attention);
 
 } // namespace tilewright::fusion

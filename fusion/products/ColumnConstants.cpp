@@ -24,7 +24,7 @@ static graph::ConstantPool &poolOf(MLIRContext *context) {
   return context->getLoadedDialect<graph::GraphDialect>()->constants();
 }
 
-/// The element that a value has everywhere, if that is known.
+/// The number that all elements of a value are; 1 for a null value, nullopt if it is no splat of floats.
 static std::optional<APFloat> splatOf(Value value, Type elementType) {
   if (!value)
     return APFloat(cast<FloatType>(elementType).getFloatSemantics(), 1);
@@ -39,7 +39,7 @@ static std::optional<APFloat> splatOf(Value value, Type elementType) {
 
 bool fusion::isOneNumber(Value value) { return splatOf(value, getElementTypeOrSelf(value)).has_value(); }
 
-/// The splats of all operands, or nothing if one is none.
+/// The splats of all operands; nullopt if one is no splat.
 static std::optional<SmallVector<APFloat>> splatsOf(const ColumnOperands &operands) {
   Type elementType;
   for (Value value : operands.values)
@@ -73,7 +73,8 @@ static SmallVector<Operation *> likeDefinitions(ArrayRef<Value> values) {
 
 static bool isConstant(Operation *op) { return isa<graph::ConstantOp, arith::ConstantOp>(op); }
 
-/// The operands of broadcasts or casts, joined along the dimension that becomes `dim`; `dim` is -1 if none does.
+/// The operands of broadcasts or casts, to be joined along the dimension that becomes dimension `operands.dim` of the
+/// results. The returned `dim` is -1 if no dimension does, so that all operands must be equal.
 static ColumnOperands behind(const ColumnOperands &operands, ArrayRef<Operation *> ops) {
   ColumnOperands inner{{}, operands.columns, operands.dim};
   for (Operation *op : ops)
@@ -98,7 +99,7 @@ static bool sameForm(ArrayRef<Operation *> ops) {
   });
 }
 
-/// Whether constants have the sizes of their strands, and otherwise the same.
+/// Whether each constant has its strand's number of columns, and all have equal sizes otherwise.
 static bool sameSizes(ArrayRef<Operation *> constants, const ColumnOperands &operands) {
   auto typeOf = [](Operation *op) { return cast<RankedTensorType>(op->getResult(0).getType()); };
   RankedTensorType first = withSize(typeOf(constants.front()), operands.dim, 1);
@@ -143,7 +144,7 @@ std::string fusion::joinedKey(ArrayRef<Operation *> constants, int64_t dim) {
       .join(keys, std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>()));
 }
 
-/// One number for each column.
+/// A constant of one number for each column: splats[i] for the columns[i] columns of strand i.
 static Value constantOfColumns(ArrayRef<APFloat> splats, ArrayRef<int64_t> columns, Type elementType,
                                OpBuilder &builder) {
   std::vector<std::byte> bytes;
@@ -188,6 +189,6 @@ Value fusion::joined(const ColumnOperands &operands, RankedTensorType type, OpBu
   Value data = joined(inner, innerType, builder);
   OperationState state(first->getLoc(), first->getName(), data, type, first->getAttrs());
   Operation *result = builder.create(state);
-  result->removeAttr(graph::nodeAttr); // what reads it names the nodes
+  result->removeAttr(graph::nodeAttr); // the step that reads it has the ONNX nodes of all strands
   return result->getResult(0);
 }

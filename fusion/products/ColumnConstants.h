@@ -8,7 +8,8 @@
 
 namespace tilewright::fusion {
 
-/// An operand of each strand, or null for 1, which are joined along dimension `dim`. A strand has `columns` there.
+/// One operand of each strand (ProductStrands.h), to be joined along dimension `dim`, in which strand i has columns[i]
+/// elements. A null value stands for the constant 1.
 struct ColumnOperands {
   llvm::SmallVector<mlir::Value> values;
   llvm::SmallVector<int64_t> columns;
@@ -24,7 +25,7 @@ bool areJoinable(const ColumnOperands &operands);
 /// The joined operand, of type `type`, created where `builder` stands.
 mlir::Value joined(const ColumnOperands &operands, mlir::RankedTensorType type, mlir::OpBuilder &builder);
 
-/// Constants of the pool joined along `dim`, as the pool's key.
+/// Joins the bytes of constants along `dim`, adds them to the pool of constants, and returns their key.
 std::string joinedKey(llvm::ArrayRef<mlir::Operation *> constants, int64_t dim);
 
 /// `type` with `size` elements along `dim`.

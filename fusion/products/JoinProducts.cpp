@@ -58,13 +58,13 @@ static SmallVector<SmallVector<JoinableProduct>> candidates(func::FuncOp main) {
   return result;
 }
 
-/// The elements of a column of the result.
+/// Whether a column of the result has at most `most` elements. False for results of run-time sizes.
 static bool hasAtMostRows(const JoinableProduct &product, int64_t most) {
   auto result = cast<RankedTensorType>(graph::ContractOp(product.contract).getType());
   return result.hasStaticShape() && result.getNumElements() / product.columns <= most;
 }
 
-/// Takes out those that would cost a launch, until the others can be joined.
+/// Leaves out products that would cost a launch, until all that remain can be joined, and joins them.
 static Join join(SmallVector<JoinableProduct> products, int64_t mostRows) {
   Join result{{}, JoinVerdict::Joined};
   JoinVerdict refused = JoinVerdict::Joined;

@@ -16,14 +16,16 @@ struct Join {
   JoinVerdict verdict;
 };
 
+/// No limit for the rows of products that are joined.
 inline constexpr int64_t anyRows = std::numeric_limits<int64_t>::max();
-/// On a CPU. A core computes tile after tile, so that joining saves little more than a launch, while the readers of
-/// many rows pay for their distance. Measured on one thread, time of BERT-base relative to three products: 1 to 32 rows
-/// 0.97 to 1.00, 128 rows 1.02.
+/// The most rows of products that are joined on a CPU. A core computes tile after tile, so joining saves little more
+/// than a launch, while the joined result's rows are longer, and readers of a slice find theirs farther apart. Measured
+/// on one thread, time of BERT-base relative to three products: 1 to 32 rows 0.97 to 1.00, 128 rows 1.02.
 inline constexpr int64_t joinedRowsOfCpus = 16;
 
-/// Joins what pays, before there are groups, and says what was decided. More than `mostRows` rows stay apart, and so
-/// does a run-time number of rows if there is a limit.
+/// Joins the products of one left side where that pays, and returns what was decided about each set of them. Products
+/// of more than `mostRows` rows stay apart, and so do those of a run-time number of rows, unless it is `anyRows`. Runs
+/// before there are groups.
 std::vector<Join> joinProducts(mlir::func::FuncOp main, int64_t mostRows);
 
 } // namespace tilewright::fusion

@@ -51,7 +51,7 @@ ProductStrands::ProductStrands(ArrayRef<JoinableProduct> products) : products(pr
     ;
 }
 
-/// The only reader of a value, if it is elementwise with at most one operand more.
+/// The only reader of a value, if it is elementwise with at most one further operand; nullopt otherwise.
 std::optional<ProductStrands::Part> ProductStrands::partAfter(Value value) {
   if (!value.hasOneUse())
     return std::nullopt;
@@ -63,7 +63,8 @@ std::optional<ProductStrands::Part> ProductStrands::partAfter(Value value) {
   return Part{op, position, op->getNumOperands() == 2 ? op->getOperand(1 - position) : Value()};
 }
 
-/// A multiplication, with the casts around it that come back to the type before them. Empty if there is none.
+/// The multiplication that follows `value`, with the casts before and behind it if they lead back to the type of
+/// `value`. Empty if none follows.
 SmallVector<ProductStrands::Part> ProductStrands::scaleAfter(Value value) {
   SmallVector<Part> parts;
   bool scaled = false;
@@ -84,7 +85,7 @@ SmallVector<int64_t> ProductStrands::columns() const {
   return llvm::map_to_vector(products, [](const JoinableProduct &product) { return product.columns; });
 }
 
-/// Whether the parts are one operation on the strands, with constants for its other operands.
+/// Whether the parts are the same operation in all strands, with joinable constants as other operands.
 bool ProductStrands::isStep(const Step &step) const {
   const Part *first = nullptr;
   ColumnOperands others{{}, columns(), products.front().resultDim};
@@ -118,7 +119,7 @@ bool ProductStrands::takeCommonStep() {
   return true;
 }
 
-/// Some strands are multiplied by constants, and the others by 1.
+/// Takes the steps of a multiplication that only some strands have; the others are multiplied by 1.
 bool ProductStrands::takeScale() {
   SmallVector<SmallVector<Part>> scales = llvm::map_to_vector(ends, scaleAfter);
   auto scaled = llvm::find_if(scales, [](ArrayRef<Part> parts) { return !parts.empty(); });

@@ -19,21 +19,22 @@ struct JoinableProduct {
   graph::ConstantOp weights() const { return graph::ContractOp(contract).getRhs().getDefiningOp<graph::ConstantOp>(); }
 };
 
-/// Nothing if `contract` is no such product.
+/// nullopt if `contract` is no such product, or does not multiply floats.
 std::optional<JoinableProduct> joinableProduct(graph::ContractOp contract);
 
 /// The types of the constant and of the result with one column: equal types can be joined.
 llvm::SmallVector<mlir::Type> typesWithoutColumns(const JoinableProduct &product);
 
-/// A product and what follows it is a strand. A step is taken by all strands at once: the same operation, whose other
-/// operands are constants. A strand that lacks a multiplication which others have is multiplied by 1, which is exact.
+/// A strand is a product with the elementwise operations that follow it. A step is one operation of each strand: the
+/// same in all, with constants as other operands. A strand that lacks a multiplication which others have is multiplied
+/// by 1, which is exact.
 class ProductStrands {
 public:
   explicit ProductStrands(llvm::ArrayRef<JoinableProduct> products);
 
-  /// Joined if the readers of a strand's end can take a slice instead.
+  /// Joined if the readers of the strand's last value can take a slice of the joined result instead.
   JoinVerdict verdictOn(size_t strand) const;
-  /// Replaces the strands by one, and each end by a slice of it.
+  /// Replaces the strands by one, and the last value of each by a slice of its result.
   void join();
 
 private:

@@ -13,7 +13,7 @@ namespace tilewright::fusion {
 enum class Round {
   Epilogues, // roots take what follows them, including transposes of their results
   All,
-  Pairs, // after which no attention is found any more
+  Pairs, // kernels get several contractions, now that all attentions are found
 };
 
 struct Rule {

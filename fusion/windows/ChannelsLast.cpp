@@ -9,7 +9,8 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::fusion;
 
-/// Whether a GPU copies a row of these channels, to shared memory or as `window` is laid out, 16 bytes at a time.
+/// Whether a GPU copies a pixel's channels 16 bytes at a time: to shared memory, or in the form in which `window` is
+/// laid out.
 static bool areCopied(int64_t channels, graph::WindowOp window) {
   constexpr int64_t bitsOfCopy = 128;
   Type element = cast<RankedTensorType>(window.getType()).getElementType();
@@ -18,8 +19,8 @@ static bool areCopied(int64_t channels, graph::WindowOp window) {
          channels * element.getIntOrFloatBitWidth() % bitsOfCopy == 0;
 }
 
-/// Whether another pass over the image pays; docs/performance.md has a table for GPUs. On a core fewer channels are
-/// neighbours for too few steps of k.
+/// Whether turning the image, which is another pass over it, pays; docs/performance.md has a table for GPUs. On a CPU a
+/// core needs at least 4 channels: with fewer, too few steps of k read neighbours.
 static bool areEnough(int64_t channels, graph::WindowOp window, Machine machine) {
   constexpr int64_t leastOfCores = 4;
   return machine == Machine::Cpu ? channels >= leastOfCores : areCopied(channels, window);
@@ -45,7 +46,7 @@ static bool isSummed(graph::WindowOp window, int64_t dim) {
              });
 }
 
-/// The dimension in front of the spatial ones that every reader of the window sums over; nothing if there is none of
+/// The dimension in front of the spatial ones that every reader of the window sums over; nullopt if there is none with
 /// enough elements.
 static std::optional<int64_t> channelsOf(graph::WindowOp window, Machine machine) {
   auto type = cast<RankedTensorType>(window.getData().getType());

@@ -22,11 +22,11 @@
 namespace tilewright::fusion {
 
 /// Turns the images of windows whose innermost dimension is spatial, if each of their readers is a contraction over the
-/// same channels, whose number is known: at least 4 on a core, and on GPUs halves, or windows that are laid out, of a
-/// multiple of 16 bytes, without groups.
+/// same channels, whose number is known. On a CPU there must be at least 4 channels. On a GPU the channels must be a
+/// multiple of 16 bytes, of halves or of windows that are laid out (SingleWindows.h), without groups.
 void turnChannelsLast(mlir::func::FuncOp main, Machine machine);
 
-/// Whether its windows are of one element.
+/// Whether each window has one element, as in a convolution of 1x1.
 bool hasOneTap(graph::WindowOp window);
 
 /// Whether a window reads an image [batch, y..., x, channels], or one with groups in front of the channels, for

@@ -32,7 +32,7 @@ struct FewChannels {
   graph::ConstantOp filter;
   bool areLast;                             // the image is [n, y, x, c], otherwise [n, c, y, x]
   int64_t channels, filters;                // sizes
-  SmallVector<int64_t> windows, taps;       // sizes along y and x
+  SmallVector<int64_t> windows, taps;       // along y and x: how many windows, and taps of one
   SmallVector<unsigned> rowLoops, tapLoops; // of the contraction: n, y, x; ky, kx, c
   unsigned filterLoop;
   Type element;
@@ -42,7 +42,7 @@ struct FewChannels {
 
 /// How an image is laid out: [n, rows of blocks, blocks of a row * (block[0] * block[1] * channels)].
 struct BlockedImage {
-  SmallVector<int64_t> block; // pixels along y and x that are one
+  SmallVector<int64_t> block; // pixels of a block along y and x
   int64_t channels;           // of a pixel, with what fills a block to a multiple of 16 bytes
   SmallVector<int64_t> taps;  // blocks of a window along y and x
   int64_t run;                // elements of a row of a window, with what fills it to a multiple of 128 bytes
@@ -57,7 +57,8 @@ static bool isOfKnownSize(Value image) {
   return llvm::none_of(cast<RankedTensorType>(image.getType()).getShape().drop_front(), ShapedType::isDynamic);
 }
 
-/// The one loop of the filter that the windows do not name; nothing if the filter has others that they do not reduce.
+/// The loop of the filters: the only loop of the filter that is not in `tapLoops`. nullopt if there are several, or if
+/// the windows have it too, as a loop of groups.
 static std::optional<unsigned> filterLoopOf(graph::ContractOp contract, ArrayRef<unsigned> tapLoops) {
   std::optional<unsigned> found;
   for (unsigned loop : loopsOf(contract, 1))
@@ -69,7 +70,8 @@ static std::optional<unsigned> filterLoopOf(graph::ContractOp contract, ArrayRef
   return found;
 }
 
-/// The convolution whose windows these are; nothing if it has groups, or a filter that is no constant.
+/// The convolution whose windows these are; nullopt if it has groups or dilations, run-time sizes beside the batch, or
+/// a filter that is no constant.
 static std::optional<FewChannels> convolutionOf(graph::WindowOp window) {
   auto image = cast<RankedTensorType>(window.getData().getType()), windows = cast<RankedTensorType>(window.getType());
   ArrayRef<int64_t> dims = window.getDims();
@@ -108,7 +110,7 @@ static std::optional<FewChannels> convolutionOf(graph::WindowOp window) {
                      windows.getElementType()};
 }
 
-/// The layout by blocks of so many pixels.
+/// The layout in blocks of `down` times `across` pixels.
 static BlockedImage layoutOf(const FewChannels &convolution, int64_t down, int64_t across) {
   int64_t bytes = convolution.elementBytes(), channels = convolution.channels;
   while (down * across * channels * bytes % bytesOfCopy)
@@ -119,7 +121,7 @@ static BlockedImage layoutOf(const FewChannels &convolution, int64_t down, int64
   return image;
 }
 
-/// The layout with the fewest multiplications: blocks go into the steps between windows.
+/// The layout with the fewest multiplications, among blocks that divide the steps between windows.
 static BlockedImage bestLayout(const FewChannels &convolution) {
   graph::WindowOp window = convolution.window;
   ArrayRef<int64_t> steps = window.getStrides();
@@ -219,8 +221,10 @@ static void widen(const FewChannels &convolution, const BlockedImage &image) {
   rewriter.eraseOp(window);
 }
 
-/// Halves whose pixels are multiples of 16 bytes are gathered as fast (0.9 to 1.5 times the time); singles, which are
-/// split where they are gathered, are not, unless a pixel fills what the engine copies: those are walked as they are.
+/// Whether windows of these channels should become rows. Halves whose pixels are multiples of 16 bytes are gathered
+/// about as fast (rows took 0.9 to 1.5 times the time). Singles are gathered slowly, because threads split them into
+/// parts of tf32; only those whose pixels are multiples of 128 bytes stay, since the engine walks these
+/// (SingleWindows.h).
 static bool areFew(const FewChannels &convolution, bool singles) {
   bool areHalves = convolution.element.isF16() || convolution.element.isBF16();
   if (!areHalves && !(singles && convolution.element.isF32()))

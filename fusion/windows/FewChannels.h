@@ -7,14 +7,18 @@
 //     %y = contract %w, %filter [7, 7, 3, 64]                 [n, y, x, 4, 64]
 //                                                         %y = contract %w, %wider [4, 64, 64]
 //
-// A first convolution has three channels. Its windows are gathered element by element, as many times as there are taps,
-// and that takes most of its time, since the engine copies no less than 16 bytes and 128 to be fast. But the taps of a
-// row of a window are neighbours if channels lie last, and where windows are some pixels apart, so are those of several
-// rows once blocks of as many pixels are one. So a kernel pads the image and puts it into such blocks, of a multiple of
-// 16 bytes; windows overlap in memory, and the filter has zeros for what fills a row.
+// A network's first convolution has three channels. A copy engine cannot bring them, since it copies at least 16 bytes,
+// and 128 to be fast. So threads gather its windows element by element, each element as often as there are taps, which
+// takes most of the convolution's time.
 //
-// An element of the image that is infinite or no number reaches results whose window ends up to a row before it, since
-// it is multiplied by those zeros.
+// If channels lie last, the taps of one row of a window are neighbours in memory. Where windows are several pixels
+// apart, the image is also cut into blocks of as many pixels (2x2 above), and then the taps of several rows are
+// neighbours. So a kernel pads the image and writes it as such blocks, each a multiple of 16 bytes. A row of a window
+// is a run of blocks, filled to a multiple of 128 bytes by what follows it in memory, for which the filter has zeros.
+// Windows overlap in memory.
+//
+// An element of the image that is infinite or NaN is multiplied by those zeros, so it also makes results NaN whose
+// window ends before it, up to a run away.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,8 +26,9 @@
 namespace tilewright::fusion {
 
 /// Rewrites contractions of such windows with constant filters, where that pays: of images [batch, channels, y, x] or
-/// [batch, y, x, channels] of a known size, without groups or dilations. Channels of halves are no multiple of 16
-/// bytes; those of float32, if `singles`, none of 128 bytes.
+/// [batch, y, x, channels] of a known size, without groups or dilations. Of halves, images whose channels are a
+/// multiple of 16 bytes stay as they are; of float32, all images unless `singles`, and then those whose channels are a
+/// multiple of 128 bytes.
 void widenFewChannels(mlir::func::FuncOp main, bool singles);
 
 } // namespace tilewright::fusion

@@ -14,10 +14,12 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::fusion;
 
-/// What pays on an H100 (docs/performance.md): 2^27 multiplications took 0.9 to 1.3 times as long if the image had to
-/// be turned or copied. A large image is copied as many times as a window has elements.
+/// What pays on an H100 (docs/performance.md). Below 2^28 multiplications an image is not worth turning or copying:
+/// 2^27 took 0.9 to 1.3 times as long. `mostBytes` bounds the copy, which has each element as often as a window has
+/// taps.
 constexpr double leastMultiplications = 1 << 28, leastOfTurned = 1 << 26, mostBytes = 1 << 30, bytesOfRow = 16;
-/// A single image loses less by copies than 16 images gain. There may be many more.
+/// An unknown number of images counts as 16: one image loses less by copies than 16 images gain. As there may be more
+/// than 16, their copies may have only half as many bytes.
 constexpr int64_t unknownImages = 16;
 constexpr double mostBytesOfUnknown = 1 << 29;
 constexpr int64_t channelsOfBox = 32; // 128 bytes
@@ -35,7 +37,7 @@ struct ReadWindow {
 };
 } // namespace
 
-/// None if the copy engine is of no use for it.
+/// nullopt if a copy engine cannot help: elements other than f32, groups, unknown sizes, or other readers.
 static std::optional<ReadWindow> readOf(graph::WindowOp window) {
   constexpr double bytesOfSingle = 4;
   auto type = cast<RankedTensorType>(window.getType());
@@ -60,8 +62,9 @@ static bool isCopied(const ReadWindow &read, int64_t leastColumns) {
          read.elements * bytesOfSingle <= (read.hasKnownSize ? mostBytes : mostBytesOfUnknown);
 }
 
-/// Whether these are windows of an image [batch, channels, y, x], or of one that is turned, which is no line, of
-/// channels that a box takes whole, with work enough.
+/// Whether the engine can walk the pixels of these windows, and that pays. The image is [batch, channels, y, x] or
+/// [batch, y, x, channels], more than one pixel high and wide, its channels are a multiple of a box's 128 bytes, and
+/// there are enough columns and multiplications.
 static bool arePixels(graph::WindowOp window, const ReadWindow &read, int64_t leastColumns) {
   auto type = cast<RankedTensorType>(window.getData().getType());
   auto windows = cast<RankedTensorType>(window.getType());
@@ -78,7 +81,7 @@ static bool arePixels(graph::WindowOp window, const ReadWindow &read, int64_t le
 
 void fusion::layOutWindows(func::FuncOp main, const SingleWindows &least) {
   for (auto window : main.front().getOps<graph::WindowOp>()) {
-    std::optional<ReadWindow> read = window.getPixels() ? std::nullopt : readOf(window); // else they are rows already
+    std::optional<ReadWindow> read = window.getPixels() ? std::nullopt : readOf(window); // laid out by an earlier pass
     if (read && arePixels(window, *read, least.pixelColumns))
       window.setPixels(true);
     else if (read && isCopied(*read, least.copiedColumns))

@@ -15,10 +15,10 @@
 
 namespace tilewright::fusion {
 
-/// Marks windows of singles as `pixels` or `copied`: of images of a known size, without groups, that one contraction
-/// reads, with many multiplications and so many columns. Pixels have two dimensions and channels of a multiple of 128
-/// bytes; rows that are copied are a multiple of 16 bytes. The number of images may be unknown. A copied window is in
-/// no kernel with its contraction.
+/// Marks windows of singles as `pixels` or `copied`, if one contraction reads them, with many multiplications and at
+/// least as many columns as `least` says. Images have no groups and a known size, but for their number. Windows become
+/// pixels if they have two dimensions and channels of a multiple of 128 bytes, else they are copied if their rows are a
+/// multiple of 16 bytes. A copied window is in no kernel with its contraction.
 void layOutWindows(mlir::func::FuncOp main, const SingleWindows &least);
 
 } // namespace tilewright::fusion

@@ -17,9 +17,10 @@ using namespace tilewright;
 using namespace tilewright::fusion;
 
 constexpr int64_t bytesOfCopy = 16, bytesOfRow = 128;
-/// Of a group that is multiplied at a time where no number of groups fills a row of bytes.
+/// The most channels that are multiplied together, and the least where they are no multiple of `bytesOfRow`.
 constexpr int64_t leastChannels = 32, mostChannels = 128;
-/// Of singles, products with those by zeros: below that groups took 0.9 to 1.7 times as long, above 0.6 to 0.8.
+/// The least multiplications of a convolution of singles, those by zeros included: with fewer, wide groups took 0.9 to
+/// 1.7 times as long, with more 0.6 to 0.8.
 constexpr double leastProductsOfSingles = 1 << 29;
 constexpr int64_t unknownImages = 16;
 constexpr int64_t mostFilterBytes = 1 << 28; // with the zeros
@@ -38,7 +39,7 @@ struct GroupedConvolution {
 };
 } // namespace
 
-/// The convolution whose windows these are; nothing if it has no groups, or a filter that is no constant.
+/// The convolution whose windows these are; nullopt if it has no groups, or a filter that is no constant.
 static std::optional<GroupedConvolution> convolutionOf(graph::WindowOp window) {
   auto image = cast<RankedTensorType>(window.getData().getType());
   ArrayRef<int64_t> dims = window.getDims();
@@ -75,8 +76,9 @@ static std::optional<GroupedConvolution> convolutionOf(graph::WindowOp window) {
   return found;
 }
 
-/// How many groups are multiplied together: as few as fill the rows that a copy engine brings, or else a tile. Nothing
-/// if none do.
+/// How many groups are multiplied together: as few as have channels of a multiple of the 128 bytes that a copy engine
+/// brings at a time, or else, of halves, as few as have 32 channels and a multiple of 16 bytes. nullopt if there are
+/// none.
 static std::optional<int64_t> groupsTogether(const GroupedConvolution &convolution) {
   int64_t bytes = convolution.elementBytes();
   std::optional<int64_t> other;

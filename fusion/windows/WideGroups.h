@@ -19,7 +19,8 @@ namespace tilewright::fusion {
 
 /// Rewrites contractions of windows with groups and constant filters, of images [batch, groups, channels, y, x] or
 /// [batch, y, x, groups, channels]: of halves, and of large ones of float32 if `singles`. The image is turned channels
-/// last. Groups have more than one channel, and fewer than a copy engine takes at a time or just as many.
+/// last. Groups of one channel, which are sums over windows, stay as they are, and so do groups for which no number of
+/// groups together gives channels that copies bring well.
 void widenGroups(mlir::func::FuncOp main, bool singles);
 
 } // namespace tilewright::fusion

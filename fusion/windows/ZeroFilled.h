@@ -6,13 +6,13 @@
 
 namespace tilewright::fusion {
 
-/// The key of a constant of `count` elements, those of `constant` where `placeOf` says of their coordinates, and zeros
-/// elsewhere. Where the bytes of `constant` are absent, as in text without its constants file, so are those that the
-/// key stands for; `form` tells it from those of other forms.
+/// The key, in the pool of constants, of a new constant of `count` elements: `placeOf` gives the index of each element
+/// of `constant` from its coordinates, and all other elements are zero. If the bytes of `constant` are absent, as in IR
+/// without its constants file, so are those of the result; its key is then made from that of `constant` and `form`.
 std::string zeroFilled(graph::ConstantOp constant, int64_t count, llvm::StringRef form,
                        llvm::function_ref<int64_t(llvm::ArrayRef<int64_t>)> placeOf);
 
-/// Which loop of `contract` each dimension of an operand is; 2 is the result.
+/// For each dimension of operand 0 or 1 of `contract`, or of its result (2), the number of its loop.
 llvm::SmallVector<unsigned> loopsOf(graph::ContractOp contract, unsigned operand);
 
 } // namespace tilewright::fusion

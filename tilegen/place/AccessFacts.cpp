@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace tilewright::tile {
 
-/// One less, where it is known: the last of so many.
+/// count - 1, the largest of `count` coordinates; nullopt where `count` is not known.
 static std::optional<int64_t> lastOf(std::optional<int64_t> count) {
   return count ? std::optional(*count - 1) : std::nullopt;
 }
@@ -161,8 +161,8 @@ bool isContiguous(const Access &access, unsigned dim) {
   return access.tile.getDimSize(dim) > 1 && addressFacts(access, dim, 2).slope == 1;
 }
 
-/// Are a vector's elements all inside in guarded dimension `g`, or all outside? So they are if its coordinate stays, or
-/// if it walks from a multiple of the vector towards a border at a multiple.
+/// Are a vector's elements all inside of the buffer in guarded dimension `g`, or all outside? They are if they have the
+/// same coordinate, or if coordinates increase by 1 from a multiple of `vector` and the size is a multiple too.
 static bool isInsideTogether(const Access &access, int64_t g, ArrayRef<Facts> dims, ArrayRef<Facts> symbols,
                              int64_t vector) {
   Facts coordinate = index::factsOf(access.map.getResult(g), dims, symbols, vector);

@@ -16,7 +16,7 @@ using index::Facts;
 /// Facts about a value of type index (or an integer) in a kernel.
 Facts factsOf(mlir::Value value);
 
-/// A load or store, as what both have: the tile's type, offsets, bounds, map and the buffer.
+/// What loads, stores and copies to shared memory have in common: the tile's type, offsets, bounds, map and the buffer.
 struct Access {
   mlir::Operation *op;
   mlir::RankedTensorType tile;
@@ -25,32 +25,34 @@ struct Access {
   mlir::AffineMap bounds, map;
   llvm::ArrayRef<int64_t> guard;
 
-  /// `op` is a tile.load or tile.store.
+  /// Of a tile.load, tile.store or tile.shared_copy.
   static Access of(mlir::Operation *op);
 };
 
-/// Facts for the dimensions of an access's map if it is done `vector` elements at a time along `dim`.
+/// Facts for the dimensions of an access's map (offsets, then index tiles) if it is done `vector` elements at a time
+/// along `dim`.
 llvm::SmallVector<Facts> dimensionFacts(const Access &access, unsigned dim, int64_t vector);
-/// A set of the kernel's symbols, by bits: those that are supposed to be multiples of every vector width.
+/// A set of the kernel's symbols, as bits: those that are assumed to be multiples of every vector width. Code that is
+/// generated under such an assumption must check it when running.
 using SymbolSet = uint64_t;
 constexpr SymbolSet allSymbols = ~SymbolSet(0);
 /// Facts about the kernel's run-time sizes.
 llvm::SmallVector<Facts> symbolFacts(KernelOp kernel, SymbolSet aligned = 0);
 
-/// Facts about the element address of an access.
+/// Facts about the address of an access, in elements, for `vector` elements at a time along `dim`.
 Facts addressFacts(const Access &access, unsigned dim, int64_t vector, SymbolSet aligned = 0);
 
-/// The most elements along `dim` that one access can move: a power of two, at most `limit`. Each has the address after
-/// the one before, and the first an aligned one. Who supposes symbols to be aligned must check it when running.
+/// The most elements along `dim` that one instruction can move: a power of two, at most `limit`. Their addresses follow
+/// each other, the first is a multiple of the width, and they are all inside of the buffer or all outside.
 int64_t vectorWidth(const Access &access, unsigned dim, int64_t limit, SymbolSet aligned = 0);
 /// Does the address move by 1 along `dim`, aligned or not?
 bool isContiguous(const Access &access, unsigned dim);
 
-/// Are `vector` neighbours along `dim` all live or all dead?
+/// Are `vector` aligned neighbours along `dim` all live (below the access's bound) or all dead?
 bool isLiveTogether(const Access &access, unsigned dim, int64_t vector, SymbolSet aligned = 0);
 /// Is every element of the tile live in dimension `dim`?
 bool isAlwaysLive(const Access &access, unsigned dim);
-/// Is the guarded buffer dimension `coordinate` never left?
+/// Is result `coordinate` of the map always inside of that dimension of the buffer?
 bool isAlwaysInside(const Access &access, unsigned coordinate);
 
 /// Does every element along `dim` of this tile equal its neighbours?

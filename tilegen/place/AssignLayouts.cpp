@@ -6,10 +6,10 @@
 // renames registers.
 //  - The main group holds everything but operands of tile.dot. If there is a tile.dot on matrix units, the layout is
 //    that of its accumulator's fragments; otherwise threads are blocked so that most accesses are wide.
-//  - Where a tile's columns are computed in strips, as 192 are, each strip has a layout of its own: it follows from the
-//    strip's shape.
-//  - Where a product's left side is made of another product's result (attention), it stays in registers, and a tile's
-//    layout follows from its shape: that of fragments, with all warps over the rows.
+//  - Where a tile's columns are computed in strips (192 are 128 and 64, since sizes are powers of two), each tile of
+//    the main group has the layout of an accumulator of its own shape.
+//  - So it is where a product's left side is computed from another product's result (attention). That side stays in
+//    registers, and all warps are spread over the rows.
 //  - Each other operand of a tile.dot is a group of its own, together with what computes it. Its threads are blocked so
 //    that its loads are wide; shared memory brings it to the layout that tile.dot reads.
 #include "tilegen/place/AccessFacts.h"
@@ -32,8 +32,8 @@ struct Group {
 
 //===- Making operands exclusive ----------------------------------------------------------------------------------===//
 
-/// A copy of what computes `value`, so that no tile belongs to two groups. Each operation is behind the one that it
-/// copies.
+/// A copy of `value` and of all tiles that it is computed from, so that no tile belongs to two groups. Each copied
+/// operation stands behind its original.
 static Value cloneProducers(Value value, IRMapping &mapping) {
   Operation *op = value.getDefiningOp();
   if (!op || !isa<RankedTensorType>(value.getType()) || isa<DotOp, scf::ForOp>(op))
@@ -49,7 +49,8 @@ static Value cloneProducers(Value value, IRMapping &mapping) {
   return clone->getResult(cast<OpResult>(value).getResultNumber());
 }
 
-/// A load that several contractions read as the same side, and nothing else: one group, which all of them read.
+/// Whether the operand is a load that only contractions read, several of them, all as the same side. They may share the
+/// group of this load.
 static bool isSharedOperand(OpOperand &operand) {
   auto load = operand.get().getDefiningOp<LoadOp>();
   return load && !load->hasOneUse() && llvm::all_of(load->getUses(), [&](OpOperand &use) {
@@ -121,7 +122,7 @@ static void collectRest(KernelOp kernel, Group &main, const DenseSet<Value> &tak
   });
 }
 
-/// Gives every value of the group its part of the group's layout.
+/// Gives every value of the group the group's layout, projected to the value's shape.
 static void setLayouts(Group &group) {
   if (group.values.empty())
     return;
@@ -178,7 +179,7 @@ static Blocking chooseBlocking(const Group &group, unsigned lanes, unsigned warp
 
 //===- Contractions -----------------------------------------------------------------------------------------------===//
 
-/// What instructions would call a contraction's operands; none for those that no instruction takes.
+/// The type by which matrix instructions are chosen for a contraction; nullopt if none takes its operands.
 static std::optional<tilewright::MatrixType> matrixTypeOf(DotOp dot) {
   Type element = cast<RankedTensorType>(dot.getLhs().getType()).getElementType(),
        sum = cast<RankedTensorType>(dot.getType()).getElementType();
@@ -197,8 +198,8 @@ static bool isPrecise(const Fragments &row, DotOp dot) {
   return matrixTypeOf(dot) != tilewright::MatrixType::TF32 || row.products == (inParts ? 3 : 1);
 }
 
-/// Whether roles can feed this instruction with what the product reads: of one that takes rounded singles, the right
-/// side must run along k in memory too.
+/// Whether roles can feed this instruction with the product's operands. If the copy engine has to round singles, the
+/// right side must run along k in memory too.
 static bool isFedByRoles(const Fragments &row, DotOp dot, const PlaceFacts &facts) {
   if (!facts.copiesBulk || !row.needsRounding())
     return facts.copiesBulk;
@@ -221,7 +222,8 @@ static const Fragments *chooseFragments(DotOp dot, const PlaceFacts &facts, unsi
   return nullptr;
 }
 
-/// The accumulator's layout without matrix units: a thread has neighbours of a row, and a warp a nearly square block.
+/// The accumulator's layout without matrix units: a thread has four neighbours of a row first, and a warp a nearly
+/// square block.
 static Layout multiplyAddLayout(const TileShape &shape, unsigned lanes, unsigned warps) {
   unsigned rank = shape.rank(), n = rank - 1, m = rank - 2;
   Layout layout;
@@ -243,7 +245,8 @@ static Layout multiplyAddLayout(const TileShape &shape, unsigned lanes, unsigned
   return layout;
 }
 
-/// The first instruction whose results lie as those of `fragments`: it may read operands that are not held otherwise.
+/// The first instruction of the target whose results have the layout of those of `fragments`. A product whose left side
+/// need not be in registers may use it, although its operands have other layouts.
 static StringRef preferred(const Fragments &fragments, DotOp dot, const PlaceFacts &facts) {
   constexpr auto result = static_cast<size_t>(Operand::C);
   for (auto [elements, name] : facts.fragments) {
@@ -256,8 +259,8 @@ static StringRef preferred(const Fragments &fragments, DotOp dot, const PlaceFac
   return fragments.name;
 }
 
-/// A tile's layout follows from its shape: that of an accumulator's fragments. In a dimension of size 1 it is that of
-/// the first accumulator, struck out.
+/// Gives each tile the layout of an accumulator of its shape. A dimension of size 1 is taken as long as in the first
+/// accumulator, and its bits are struck out.
 static LogicalResult layoutByShape(ArrayRef<DotOp> dots, Group &main, const Fragments &fragments, WarpGrid grid,
                                    const PlaceFacts &facts, unsigned warps) {
   DotOp first = dots.front();
@@ -280,8 +283,9 @@ static LogicalResult layoutByShape(ArrayRef<DotOp> dots, Group &main, const Frag
   return success();
 }
 
-/// Products that take other products' results: all warps are spread over rows, so that a row's scores, what is made of
-/// them and the second product's sums are in the same lanes, and its left side is held where it was computed.
+/// Products that take other products' results: all warps are spread over rows. Then a row's scores, the weights
+/// computed from them and the second product's sums are in the same lanes, and the weights, its left side, need not
+/// move.
 static LogicalResult layoutChain(ArrayRef<DotOp> dots, Group &main, const PlaceFacts &facts, unsigned warps) {
   auto sizesOf = [](Value tile) { return cast<RankedTensorType>(tile.getType()).getShape(); };
   DotOp first = dots.front();
@@ -305,8 +309,8 @@ static LogicalResult layoutChain(ArrayRef<DotOp> dots, Group &main, const PlaceF
   return layoutByShape(dots, main, *fragments, {llvm::Log2_32(warps / fragments->warps()), 0}, facts, warps);
 }
 
-/// Sums of several widths side by side, strips of one tile's columns. All are spread over the same warps as the
-/// narrowest, so that a value of a row is in the same places for all of them.
+/// Sums of several widths, strips of one tile's columns. All are spread over warps as the narrowest is, so that a value
+/// of a row (a tile of one column) has one layout for all of them.
 static LogicalResult layoutStrips(ArrayRef<DotOp> dots, Group &main, const PlaceFacts &facts, unsigned warps) {
   auto columnsOf = [](DotOp dot) { return cast<RankedTensorType>(dot.getType()).getShape().back(); };
   DotOp narrowest = *llvm::min_element(dots, [&](DotOp a, DotOp b) { return columnsOf(a) < columnsOf(b); });
@@ -340,7 +344,7 @@ static LogicalResult layoutAccumulators(ArrayRef<DotOp> dots, Group &main, const
 }
 
 /// Some instructions read their fragments only from rows along k. If an operand's rows in memory run across k, each
-/// thread loads several k, so that it can write them to shared memory as neighbours: transposed.
+/// thread loads several neighbours along k too, and writes these to shared memory together: transposed.
 static void transposeInRegisters(Blocking &blocking, const Group &group, DotOp dot, bool isLhs) {
   unsigned k = group.shape.size() - (isLhs ? 1 : 2);
   const Fragments *fragments = fragmentsOf(dot);
@@ -351,7 +355,7 @@ static void transposeInRegisters(Blocking &blocking, const Group &group, DotOp d
   blocking.registerCount = std::clamp(llvm::bit_floor(held), 1u, 4u);
 }
 
-/// Whether neighbours along `dim` read the same element of what the access reads.
+/// Whether neighbours along `dim` read the same element of the buffer, because the map divides that coordinate.
 static bool sharesAlong(const Access &access, unsigned dim) {
   bool shares = false;
   for (AffineExpr expr : access.map.getResults())
@@ -362,9 +366,9 @@ static bool sharesAlong(const Access &access, unsigned dim) {
   return shares;
 }
 
-/// Where neighbours along k are computed from the same elements, such as two numbers of four bits from a byte and a
-/// block of them with one scale, a thread holds several, so that it loads these elements once. Across k it holds what
-/// one access writes to shared memory: with more, lanes of other rows would write to the same banks.
+/// Where neighbours along k are computed from the same elements (two numbers of four bits are in one byte, and a block
+/// of numbers has one scale), a thread holds several of them, so that it loads these elements once. Across k it holds
+/// the 16 bytes of one write to shared memory; with more, lanes of other rows would cause bank conflicts.
 static void holdSharingNeighbours(Blocking &blocking, const Group &group, bool isLhs) {
   constexpr unsigned mostHeld = 8, bytesOfAccess = 16;
   unsigned k = group.shape.size() - (isLhs ? 1 : 2);
@@ -372,7 +376,7 @@ static void holdSharingNeighbours(Blocking &blocking, const Group &group, bool i
       llvm::none_of(accessesOf(group), [&](const Access &access) { return sharesAlong(access, k); }))
     return;
   Type element = cast<RankedTensorType>(group.values.front().getType()).getElementType();
-  if (blocking.vector == 1) // each element has an address of its own: there are no registers for many
+  if (blocking.vector == 1) // each element needs an address of its own, and registers do not suffice for many
     return;
   blocking.vector = std::min<unsigned>(blocking.vector, bytesOfAccess / elementBytes(element));
   unsigned held = TileShape(group.shape).elements() / (blocking.lanes * blocking.warps * blocking.vector);
@@ -382,7 +386,8 @@ static void holdSharingNeighbours(Blocking &blocking, const Group &group, bool i
 
 //===- All together -----------------------------------------------------------------------------------------------===//
 
-/// Layouts are maps of the bits of an index, and a kernel has one of them for tiles of one rank.
+/// Refuses tile sizes that are no powers of two, since layouts are maps of bits, and tiles of several ranks, since
+/// those of a group share a layout.
 static LogicalResult checkSizes(KernelOp kernel) {
   int64_t rank = -1;
   auto result = kernel.walk([&](Operation *op) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trip counts and last positions: folded where the bounds are constants, one tile.size where the step is, arithmetic
-// otherwise, because affine expressions divide by nothing that is computed.
+// Trip counts and last positions: constants where the bounds are, one tile.size where only the step is a constant, and
+// arithmetic otherwise, because an affine expression cannot divide by a computed value.
 #include "tilegen/place/LoopBounds.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"

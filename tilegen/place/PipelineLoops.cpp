@@ -16,12 +16,11 @@
 // arithmetic happens when it is written to shared memory. One barrier a step is enough: a slot is overwritten only in a
 // step whose barrier comes after every thread's last read of that slot.
 //
-// Where kernels start before the ones before them end, the first steps' copies of constants start before the wait for
-// those; the other copies, and what is committed with them, follow:
+// Where a kernel may start before the kernels that it reads from end, copies of constants for the first steps, and
+// loads of constants into registers, come before the wait for those kernels. The other copies of these steps follow;
+// they are committed as one group with the earlier ones:
 //
 //   tile.shared_copy B[first steps] ; tile.await_kernels ; tile.shared_copy A[first] ; tile.copy_commit ; ...
-//
-// So do loads of constants into registers.
 //
 // Where the instruction reads shared memory by itself, a step's products continue while the next step starts: the loop
 // waits for the products of the step before, and the code behind the loop for the last ones. A slot is then free one
@@ -56,7 +55,7 @@ private:
   void copyStage(int64_t stage, Which which);
   SmallVector<Value> loadRaw(Value position);
   void cloneBody(IRMapping &now, Value slot);
-  /// What every step counts slots with, computed before the loop.
+  /// Constants with which every step computes the numbers of slots. They are created before the loop.
   struct StepConstants {
     Value lastSlot, one, zero, lead, behind;
   };
@@ -73,9 +72,9 @@ private:
   OpBuilder b_;
   Location loc_;
   SmallVector<SharedWriteOp> copied_, written_; // asynchronously, and through registers
-  SmallVector<LoadOp> raw_;                     // what the written ones read
-  Value last_;
-  int64_t lead_ = 0; // steps that copies are ahead
+  SmallVector<LoadOp> raw_;                     // loads from which the written operands are computed
+  Value last_;                                  // the induction variable in the last step
+  int64_t lead_ = 0;                            // steps that copies are ahead
   int64_t slotsOfWritten_ = 0;
   bool overlapped_ = false; // products go on while the next step starts
 };
@@ -136,8 +135,8 @@ bool LoopPipeline::fits() {
 /// May products continue while the next step starts? There must be slots enough, and the loop may carry nothing but
 /// their sums, each used by the next step's products alone.
 bool LoopPipeline::overlapsProducts() {
-  // One that this step's products read, one that the step's before may still read, one that is ready for the next step,
-  // one that is being filled.
+  // One slot that this step's products read, one that the products of the step before may still read, one that is ready
+  // for the next step, and one that is being filled.
   constexpr int64_t slotsNeeded = 4;
   return slots_ >= slotsNeeded && llvm::all_of(loop_.getBody()->getTerminator()->getOperands(), [](Value carried) {
            return carried.getDefiningOp<DotWaitOp>() && carried.hasOneUse();
@@ -193,7 +192,7 @@ SmallVector<Value> LoopPipeline::loadRaw(Value position) {
   return values;
 }
 
-/// The copies of one of the first steps, if there is one of that number.
+/// Starts the copies of step number `stage`, if the loop has that many steps.
 void LoopPipeline::copyStage(int64_t stage, Which which) {
   Value position = stage ? ahead(loop_.getLowerBound(), stage) : loop_.getLowerBound();
   Value exists = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::slt, position, loop_.getUpperBound());
@@ -206,8 +205,8 @@ void LoopPipeline::copyStage(int64_t stage, Which which) {
 static LoadOp copiedLoad(SharedWriteOp write) { return write.getValue().getDefiningOp<LoadOp>(); }
 static bool isOfConstant(SharedWriteOp write) { return isConstant(copiedLoad(write).getBuffer()); }
 
-/// Can constants be read before the wait for the kernels before this one? Worth it where something else comes from
-/// those. Everything that is done before it must be for constants alone.
+/// Should constants be read before the wait for the kernels before this one? Only if other copies need that wait, and
+/// if nothing in front of the loop does.
 bool LoopPipeline::readsConstantsFirst() {
   auto isOfAwaited = [](SharedWriteOp write) { return isAwaited(copiedLoad(write).getBuffer()); };
   bool areRawConstants = llvm::all_of(raw_, [](LoadOp load) { return isConstant(load.getBuffer()); });
@@ -223,7 +222,8 @@ bool LoopPipeline::readsConstantsFirst() {
   return true;
 }
 
-/// Starts copies of constants before that wait, and loads those that go through registers; of how many steps.
+/// Where that is so, starts the copies of constants of the first steps, loads the constants that go through registers,
+/// and waits. Returns for how many steps constants are copied.
 int64_t LoopPipeline::readConstants(SmallVectorImpl<Value> &firstRaw) {
   if (!readsConstantsFirst())
     return 0;
@@ -251,14 +251,14 @@ void LoopPipeline::startCopies(SmallVectorImpl<Value> &firstRaw) {
   }
 }
 
-/// Are the slots of this room filled step by step? Others hold what all steps read.
+/// Does the loop fill this allocation of shared memory in every step? Others hold operands that all steps read.
 bool LoopPipeline::isFilledHere(Value room) {
   return llvm::any_of(loop_.getBody()->getOps<SharedWriteOp>(),
                       [&](SharedWriteOp write) { return write.getShared() == room; });
 }
 
-/// The work of this step: everything of the old loop's body but barriers, writes to shared memory, and the loads that
-/// the step before has done.
+/// The work of this step: everything in the old loop's body except barriers, writes to shared memory, and the loads
+/// that the step before has done.
 void LoopPipeline::cloneBody(IRMapping &now, Value slot) {
   for (Operation &op : loop_.getBody()->without_terminator()) {
     if (isa<SharedWriteOp, BarrierOp>(op) || llvm::is_contained(raw_, dyn_cast<LoadOp>(op)) ||
@@ -280,7 +280,7 @@ void LoopPipeline::cloneBody(IRMapping &now, Value slot) {
   }
 }
 
-/// Slots for the steps under way, and how far copies run ahead.
+/// Decides how many steps copies run ahead, and gives each operand its slots.
 void LoopPipeline::makeRoom() {
   overlapped_ = overlapsProducts();
   lead_ = overlapped_ ? slots_ - 2 : slots_ - 1;
@@ -297,7 +297,7 @@ Value LoopPipeline::slotOfWritten(Value slot) {
   return slotsOfWritten_ == slots_ ? slot : arith::RemUIOp::create(b_, loc_, slot, constant(slotsOfWritten_));
 }
 
-/// Starts the copies of the step that is `lead_` steps ahead, into the slot that this step's predecessors have left.
+/// Starts the copies of the step that is `lead_` steps ahead, into the slot that the steps before this one have read.
 void LoopPipeline::copyAhead(Value position, Value slot, Value lead, Value behind) {
   Value next = ahead(position, lead_);
   Value exists = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::slt, next, loop_.getUpperBound());

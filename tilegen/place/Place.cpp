@@ -52,7 +52,7 @@ LoadOp tile::plainLoad(Value value) {
 
 //===- Targets ----------------------------------------------------------------------------------------------------===//
 
-/// Of an operand's element, where the table of fragments knows the type; 0 otherwise.
+/// The bytes of an operand's element; 0 for types that the table of fragments does not have.
 static unsigned bytesOf(MatrixType type) {
   switch (type) {
   case MatrixType::F16:
@@ -67,7 +67,7 @@ static unsigned bytesOf(MatrixType type) {
   }
 }
 
-/// Rows of the table of fragments whose instruction the target has, in the table's order.
+// The fragments are those whose instruction the target has, in the order of the table of fragments.
 PlaceFacts tile::placeFacts(const TargetDesc &target) {
   PlaceFacts facts;
   facts.lanes = target.warpWidth;

@@ -14,7 +14,7 @@ namespace tilewright::tile {
 struct PlaceFacts {
   unsigned lanes = 32;         // of a warp or wavefront
   bool copiesAsync = false;    // global to shared memory without registers
-  bool copiesBulk = false;     // whole tiles, by an engine of their own
+  bool copiesBulk = false;     // whole tiles, by the copy engine
   bool constantsFirst = false; // copies of constants start before the wait for the kernels before
   int64_t bulkStoresFrom = 0;  // programs of a block, from which the engine stores results; 0: never
   int64_t units = 1;           // multiprocessors
@@ -24,8 +24,8 @@ struct PlaceFacts {
 };
 PlaceFacts placeFacts(const TargetDesc &target);
 
-/// Can products take what is made of other products' results without leaving registers, in halves of either kind, or in
-/// singles?
+/// Has the target a matrix instruction whose results lie as its left side must (tile::chains), so that a product may
+/// take another one's result from registers? In both kinds of halves, and in singles.
 bool chainsHalves(const PlaceFacts &facts);
 bool chainsSingles(const PlaceFacts &facts);
 
@@ -44,8 +44,9 @@ mlir::LogicalResult assignLayouts(KernelOp kernel, const PlaceFacts &facts);
 /// it is, with the reason as a remark for tilewright-opt.
 void shareSums(KernelOp kernel);
 /// Where the schedule asks for groups and the target's copy engine can bring the operands: warps that copy and warps
-/// that multiply, in blocks that take several programs. False, with the reason as a remark for
-/// tilewright-opt, where that cannot be.
+/// that multiply, in blocks that take several programs. False, and the kernel stays as it is, where the schedule does
+/// not ask for that or the target has no engine, and, with the reason as a remark for tilewright-opt, where the
+/// operands do not allow it.
 bool assignRoles(KernelOp kernel, const PlaceFacts &facts);
 /// Stores of roles become bulk stores, where the engine can do them and shared memory is left for them.
 void stageStores(KernelOp kernel, const PlaceFacts &facts);
@@ -63,23 +64,23 @@ mlir::LogicalResult checkPlaced(KernelOp kernel, const PlaceFacts &facts);
 
 //===- What several steps ask -------------------------------------------------------------------------------------===//
 
-/// Of constants that a block copies before it waits for the kernels before: what memory gives its multiprocessor in a
-/// microsecond or two. What is read behind them has to wait for them too.
+/// The most bytes of constants that a block copies before it waits for the kernels before it: what memory delivers to a
+/// multiprocessor in a microsecond or two. More would delay the copies that follow the wait.
 inline constexpr int64_t mostEarlyBytes = 64 << 10;
 
 /// The warps of a block, as the kernel's schedule says; four if it has none.
 int64_t warpsOf(KernelOp kernel);
-/// Gives everything in shared memory its address; the bytes that are used.
+/// Gives everything in shared memory its address, and returns how many bytes are used.
 int64_t assignAddresses(KernelOp kernel);
-/// Refuses more shared memory than a block has.
+/// Fails with a diagnostic if `used` bytes are more than a block's shared memory.
 mlir::LogicalResult checkShared(KernelOp kernel, int64_t used, const PlaceFacts &facts);
 /// 32-bit registers of a thread that hold a tile as it was loaded.
 int64_t registersOf(mlir::Value tile);
-/// Is this operand of a tile.dot made of another one's result? Then it stays in registers.
+/// Is this operand of a tile.dot computed from the result of another tile.dot? Then it stays in registers.
 bool isHeldInRegisters(mlir::Value operand);
 /// Does this loop inside of a step only read memory and compute, without products, so that it moves with the step?
 bool isPartOfStep(mlir::Operation *loop);
-/// The dimension along which rows of shared memory run where an operand of this type is written there from registers.
+/// The dimension that is contiguous in shared memory where an operand of this type is written there from registers.
 unsigned fastDimension(DotOp dot, bool isLhs, mlir::RankedTensorType type);
 /// The load that `value` is the result of, if it has no index tiles and dead elements load as zero; else null.
 LoadOp plainLoad(mlir::Value value);

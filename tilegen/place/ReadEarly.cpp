@@ -9,10 +9,10 @@
 //   %y = arith.addf %s, %x                       %s = tile.reduce ... (%h * %r)
 //                                                %y = arith.addf %s, %x
 //
-// A kernel of a few microseconds is made of the times of such loads, one after the other. The registers that hold the
-// elements meanwhile must be few. Kernels with loops are left alone: those around products have pipelines, which read
-// early what they can (PipelineLoops.cpp, roles/LoadAhead.cpp), and beside the sums of others the elements would wait
-// for the loop's end.
+// In a kernel of a few microseconds the latencies of such loads, one after the other, are most of the time. The
+// elements occupy registers until they are used, so only as many are loaded early as few registers hold. Kernels with
+// loops are left alone: loops around products are pipelines, which read early what they can (PipelineLoops.cpp,
+// roles/LoadAhead.cpp), and in other loops the elements would occupy registers until the loop ends.
 #include "tilegen/place/Place.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -23,8 +23,8 @@ using namespace tilewright::tile;
 
 namespace {
 
-/// 32-bit registers of a thread that may hold what is read early, and those of one load that was to come behind a
-/// reduction: eight of an epilogue, beside 32 of products, were spilled.
+/// The most 32-bit registers of a thread for all that is read early, and for one load that stood behind a reduction.
+/// The latter is less because 8 registers of an epilogue's load, beside 32 of products, were spilled.
 constexpr int64_t mostRegisters = 48, mostBehindReduction = 4;
 
 class EarlyReads {
@@ -45,7 +45,8 @@ private:
 
 } // namespace
 
-/// Collects what `op` is computed from, in order. False if that is more than numbers: a tile, or something in memory.
+/// Adds the operations that compute the operands of `op` to `needed`, in order. False if one of them gives a tile,
+/// reads memory or has regions.
 bool EarlyReads::follows(Operation *op, llvm::SetVector<Operation *> &needed) {
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     Operation *producer = operand.getDefiningOp();
@@ -59,7 +60,7 @@ bool EarlyReads::follows(Operation *op, llvm::SetVector<Operation *> &needed) {
   });
 }
 
-/// Adds a load with what it is computed from, if that is possible and there are registers for it.
+/// Adds a load, behind the operations that compute its operands, if that is possible and there are registers for it.
 void EarlyReads::take(LoadOp load, bool isBehindReduction, llvm::SetVector<Operation *> &into) {
   llvm::SetVector<Operation *> needed = into;
   int64_t registers = registersOf(load);
@@ -94,7 +95,7 @@ void EarlyReads::move() {
   moveHere(constants);
   if (llvm::any_of(constants, llvm::IsaPred<LoadOp>))
     AwaitKernelsOp::create(builder, constants.back()->getLoc());
-  for (Operation *op : constants) // of which the others may be computed, too
+  for (Operation *op : constants) // an operation may compute operands of loads of both sets
     others.remove(op);
   moveHere(others);
 }

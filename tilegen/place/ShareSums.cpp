@@ -13,9 +13,9 @@
 //
 // A loop that carries more than sums, an attention's, has tile.part_join behind it: it says how two parts become one.
 //
-// The last one reads back its own part too: the order of the additions, and so the result's bits, are the same whoever
-// it is. A part's number is the fastest digit of the program's, so the number of tiles need not be a power of two to be
-// divided by.
+// The last program reads back its own part too, so that the order of the additions, and with it the result's bits, does
+// not depend on which program is last. The part is program mod parts, the tile program / parts: only `parts` is divided
+// by, which is a constant, and not the number of tiles.
 #include "tilegen/place/LoopBounds.h"
 #include "tilegen/place/Place.h"
 
@@ -27,8 +27,8 @@ using namespace tilewright::tile;
 
 namespace {
 
-/// Registers of a thread that parts on their way from memory may take: enough to wait for several at once. Parts of
-/// keys are many and of few registers, and the thread is at nothing else then.
+/// The most registers of a thread that loads of parts in flight may take, so that several latencies overlap: for sums,
+/// and for parts of an attention's keys, which are many and small, and beside which a thread holds little else.
 constexpr int64_t registersOnTheWay = 64, registersOfKeysOnTheWay = 144;
 
 class SumSharer {
@@ -45,7 +45,7 @@ private:
   Value sizeOf(AffineExpr expr, Value operand) {
     return SizeOp::create(b_, loc_, AffineMap::get(1, 0, expr), ValueRange{operand});
   }
-  /// Sizes beyond which elements mean nothing.
+  /// The tile's sizes beyond which elements mean nothing; empty: all of them count.
   ArrayRef<int64_t> live() { return join_ ? join_.getLive().value_or(ArrayRef<int64_t>()) : ArrayRef<int64_t>(); }
   DenseI64ArrayAttr liveAttr() { return join_ ? join_.getLiveAttr() : DenseI64ArrayAttr(); }
   AffineExpr dim() { return b_.getAffineDimExpr(0); }
@@ -57,11 +57,11 @@ private:
   void finishLast();
 
   KernelOp kernel_;
-  int64_t parts_, tiles_; // as many as there are at most
+  int64_t parts_, tiles_; // of each tile; the most tiles
   OpBuilder b_;
   Location loc_;
   scf::ForOp loop_;
-  PartJoinOp join_; // none: the loop carries sums
+  PartJoinOp join_; // null: the loop carries sums
   Value tile_, part_, arrivals_;
   SmallVector<Value> workspaces_; // of each result of the loop
 };
@@ -72,15 +72,15 @@ private:
 
 static bool isZero(Value value) { return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()); }
 
-/// What joins the results of `loop`, if they are for nothing else.
+/// The tile.part_join of the results of `loop`, if nothing else reads them; else null.
 static PartJoinOp findJoin(scf::ForOp loop) {
   auto join = loop.use_empty() ? PartJoinOp() : dyn_cast<PartJoinOp>(*loop->user_begin());
   bool isAlone = llvm::all_of(loop->getUsers(), [&](Operation *user) { return user == join; });
   return join && isAlone && join.getValues() == loop.getResults() ? join : PartJoinOp();
 }
 
-/// One loop around products that carries their sums alone, from 0 on, or says how its parts are joined; nothing is
-/// stored before it.
+/// Whether the kernel has one loop around products, which carries only their sums, starting at 0, or has a
+/// tile.part_join behind it, and stores nothing before the loop. Otherwise `why` says what is in the way.
 bool SumSharer::fits(std::string &why) {
   auto refuse = [&](const char *reason) { return why = reason, false; };
   for (auto loop : kernel_.getBody().getOps<scf::ForOp>()) {
@@ -115,7 +115,7 @@ bool SumSharer::fits(std::string &why) {
 
 //===- Rewriting --------------------------------------------------------------------------------------------------===//
 
-/// Programs are numbered by tile, then by part.
+/// Takes tile and part from the program's number, multiplies the grid by the number of parts, and makes workspaces.
 void SumSharer::numberParts() {
   SmallVector<ProgramIdOp> ids(kernel_.getBody().getOps<ProgramIdOp>());
   b_.setInsertionPointToStart(&kernel_.getBody().front());
@@ -143,8 +143,8 @@ void SumSharer::numberParts() {
   arrivals_ = memory(b_.getI32Type(), {tiles_}, true);
 }
 
-/// Every part has as many steps, and the loop keeps constant bounds, which roles and pipelines count with: the part's
-/// first position is added inside.
+/// Gives every part the same number of steps. The loop keeps constant bounds, from which roles and pipelines count
+/// steps, and the part's first position is added inside of the loop.
 void SumSharer::cutEvenly(int64_t steps) {
   int64_t length = steps / parts_ * *getConstantIntValue(loop_.getStep());
   int64_t lower = *getConstantIntValue(loop_.getLowerBound());
@@ -155,7 +155,7 @@ void SumSharer::cutEvenly(int64_t steps) {
   loop_.getInductionVar().replaceAllUsesExcept(position, position.getDefiningOp());
 }
 
-/// The loop of one part of the steps. Where they cannot be divided evenly, some parts have one more than others.
+/// Restricts the loop to the steps of one part. Where steps cannot be divided evenly, some parts have one more.
 void SumSharer::cutLoop() {
   b_.setInsertionPoint(loop_);
   Value steps = tripCount(b_, loop_);
@@ -182,7 +182,7 @@ SmallVector<Value> SumSharer::joinParts(ValueRange soFar, ValueRange part) {
   });
 }
 
-/// The sums of all parts, in their order. Small parts are read several at a time, as reading waits for memory.
+/// Adds up all parts, in their order. Loads several small parts before it adds them, so that latencies overlap.
 SmallVector<Value> SumSharer::readSums() {
   int64_t registers = 0;
   for (Type type : loop_.getResultTypes())
@@ -212,7 +212,7 @@ SmallVector<Value> SumSharer::readSums() {
   return llvm::to_vector_of<Value>(loop.getResults());
 }
 
-/// Everything behind the loop is for the program that arrives last.
+/// Moves everything behind the loop into a branch that only the program takes that arrives last.
 void SumSharer::finishLast() {
   SmallVector<Operation *> rest;
   for (Operation *op = loop_->getNextNode(); op && !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode())
@@ -252,7 +252,7 @@ void tilewright::tile::shareSums(KernelOp kernel) {
     else
       kernel.emitRemark() << "its sums are not shared because " << why;
   }
-  for (PartJoinOp join : llvm::make_early_inc_range(kernel.getBody().getOps<PartJoinOp>())) { // there is one part
+  for (PartJoinOp join : llvm::make_early_inc_range(kernel.getBody().getOps<PartJoinOp>())) { // nothing is to be joined
     join->replaceAllUsesWith(join.getValues());
     join->erase();
   }

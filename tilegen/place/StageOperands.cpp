@@ -16,7 +16,7 @@
 using namespace mlir;
 using namespace tilewright::tile;
 
-/// k for instructions that read only along k, else the dimension along which the loading threads hold neighbours.
+// It is k for instructions that read only along k, else the dimension along which the loading threads hold neighbours.
 unsigned tilewright::tile::fastDimension(DotOp dot, bool isLhs, RankedTensorType type) {
   unsigned rank = type.getRank(), k = isLhs ? rank - 1 : rank - 2;
   if (const Fragments *fragments = fragmentsOf(dot);
@@ -28,14 +28,14 @@ unsigned tilewright::tile::fastDimension(DotOp dot, bool isLhs, RankedTensorType
   return shape.coordinate(first, rank - 2) ? rank - 2 : rank - 1;
 }
 
-/// The loop around the contraction in front of which the operand is computed, if there is one.
+/// The loop around the contraction, if the operand is computed in front of it; null if both are in one block.
 static Operation *loopBetween(Value operand, DotOp dot) {
   Operation *op = operand.getDefiningOp(), *around = op->getBlock()->findAncestorOpInBlock(*dot);
   return around == dot ? nullptr : around;
 }
 
-/// An operand that repeats what one load gives, as in a product of a single row, becomes a load of the whole tile: it
-/// may then be copied without passing through registers, as other operands are.
+/// Replaces an operand that broadcasts a load, as in a product of a single row, by a load of the whole tile, which can
+/// be copied without passing through registers. Returns the new load, or `value` for other operands.
 static Value loadWhole(Value value) {
   auto repeated = value.getDefiningOp<BroadcastOp>();
   auto load = repeated ? repeated.getInput().getDefiningOp<LoadOp>() : LoadOp();

@@ -11,11 +11,12 @@ using tilewright::graph::RootKind;
 namespace tilewright::tilegen {
 namespace {
 
-// Vectors: a step's keys and values are copied into panels, once for all rows of a program, and scores are read
-// again from the second-level cache. So many rows at a time, and as many keys as leave the scores there: a row's
-// maximum and sum cost as much as some 60 of its keys for every step. Eight heads of 1,024 keys of 64 take 14.0 ms
-// with 96 rows and steps of 256 keys, 12.5 with 192 and 512, 11.9 with 256 and 1,024.
-// Below a diagonal fewer rows visit fewer keys for nothing: 1,024 causal rows take 7.9 ms by 258, 7.4 by 132 or 96.
+// Vectors: a step's keys and values are copied into panels, once for all rows of a program, so many rows are best. A
+// row's maximum and sum cost as much as some 60 of its keys in every step, so many keys are best too, as long as the
+// scores, which are read again, stay in the second-level cache. Eight heads of 1,024 keys of 64 take 14.0 ms with 96
+// rows and steps of 256 keys, 12.5 with 192 and 512, 11.9 with 256 and 1,024.
+// Under a causal mask a program of fewer rows visits fewer keys that the mask excludes: 1,024 rows take 7.9 ms by 258,
+// 7.4 by 132 or 96.
 constexpr int64_t mostRows = 384, mostKeys = 1024, stepOfUnknown = 512, scoreElements = 1 << 18;
 constexpr int64_t mostRowsBelowDiagonal = 132;
 constexpr int64_t registerRows = 6;
@@ -25,7 +26,7 @@ constexpr int64_t registerRows = 6;
 constexpr int64_t fewRows = 64, fewKeys = 64, manyRows = 128, manyKeys = 128, rowsOfWarp = 16;
 constexpr int64_t mostResident = 2; // blocks of a multiprocessor that share its memory
 constexpr int64_t bytesOfSum = 4;
-constexpr int64_t timesOfSingle = 4; // a product of singles beside one of halves: three products, and splitting
+constexpr int64_t timesOfSingle = 4; // cost of a product of singles in products of halves: three, and splitting
 
 // Blocks whose copies are started by warps of their own (roles). Four warps take 64 rows, and in each thread
 //     keys / 2   scores, or the weights that they become
@@ -89,7 +90,7 @@ tile::ScheduleAttr vectors::scheduleAttention(const KernelSpace &space, const Ta
 
 static int64_t powerAbove(int64_t size) { return std::max<int64_t>(16, llvm::PowerOf2Ceil(size)); }
 
-/// Blocks of so many rows.
+/// The number of blocks if each takes `rows` rows.
 static int64_t blocksOf(const KernelSpace &space, const AttentionSizes &sizes, int64_t rows) {
   int64_t blocks = llvm::divideCeil(sizes.expectedRows, rows);
   for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
@@ -107,7 +108,7 @@ static bool hasUnknownTiles(const KernelSpace &space) {
   });
 }
 
-/// The tiles of so many rows that there are at most, where that is known.
+/// The most tiles of `rows` rows that there may be; nullopt where sizes have no known bound.
 static std::optional<int64_t> mostTiles(const KernelSpace &space, int64_t rows) {
   int64_t tiles = 1;
   for (auto [i, loop] : llvm::enumerate(space.loops()))
@@ -120,8 +121,9 @@ static std::optional<int64_t> mostTiles(const KernelSpace &space, int64_t rows) 
   return tiles;
 }
 
-/// Below a diagonal the first rows visit few keys and the last ones many, together always as many. So blocks take pairs
-/// of programs in turn, in an order of as many rows as there are blocks, where that leaves few of them idle.
+/// The schedule's `order` (TileOps.td). Under a causal mask the first rows visit few keys and the last ones many, and
+/// each pair of a first and a last tile together visits as many. So a block takes such pairs in turn: the order is the
+/// number of units, where that leaves few of them idle, and 1 otherwise.
 static int64_t orderOfPairs(const KernelSpace &space, const AttentionSizes &sizes, int64_t rows,
                             const TargetDesc &target) {
   if (space.keysBelow.empty() || hasUnknownTiles(space))
@@ -131,7 +133,8 @@ static int64_t orderOfPairs(const KernelSpace &space, const AttentionSizes &size
   return isWorth ? target.units : 1;
 }
 
-/// The keys of a tile are split among several programs where these leave multiprocessors idle otherwise.
+/// The schedule with these sizes. The keys of a tile are split among several programs where multiprocessors would be
+/// idle otherwise.
 static tile::ScheduleAttr makeAttention(const KernelSpace &space, const AttentionSizes &sizes, const TargetDesc &target,
                                         int64_t rows, int64_t columns, int64_t keys, int64_t head, int64_t stages,
                                         int64_t groups) {
@@ -152,8 +155,8 @@ static tile::ScheduleAttr makeAttention(const KernelSpace &space, const Attentio
                                      stages, groups, order, parts, parts > 1 && hasUnknownTiles(space) ? *tiles : 0);
 }
 
-/// Copies by warps of their own, for a loop of two steps at least. Null for heads that are too large, and for few rows
-/// whose keys are not split.
+/// A schedule with roles, for loops of at least two steps. Null for targets without a copy engine, for elements other
+/// than halves, for heads that are too large, and for few rows whose keys are not split.
 static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, const AttentionSizes &sizes,
                                         const TargetDesc &target) {
   int64_t head = std::max(leastHead, powerAbove(*sizes.head)),
@@ -162,8 +165,8 @@ static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, const Attentio
   if (!target.bulkCopies || !rolesWanted || row == std::end(roleTiles) || bytesOfElement(space) != 2)
     return {};
   int64_t rows = blocksOf(space, sizes, rowsOfFour) <= target.units ? rowsOfFour : 2 * rowsOfFour;
-  // Where the number of keys is not known, what masks every step takes registers: eight warps have none left for 128
-  // keys (ptxas spills 32 bytes of BERT's), four have.
+  // Where the number of keys is not known, every step is masked, and masks take registers: eight warps then have too
+  // few for 128 keys (ptxas spills 32 bytes in BERT's), four have enough.
   int64_t keys = (sizes.keys || rows == rowsOfFour) && sizes.expectedKeys > row->keys ? row->keys : fewKeys;
   if (sizes.expectedKeys <= keys)
     return {};
@@ -174,8 +177,8 @@ static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, const Attentio
   return fillsTiles || schedule.getParts() > 1 ? schedule : tile::ScheduleAttr();
 }
 
-/// With more, ptxas spills: the mix of large heads takes the registers, parts of few rows when they are read, and masks
-/// of a number of keys that is not known.
+/// The most keys of a step of singles for which ptxas does not spill registers. There are fewer for large heads, whose
+/// mix takes registers, for few rows, whose parts do so when they are read, and for unknown keys, whose masks do.
 static int64_t keysOfSingles(const AttentionSizes &sizes, int64_t rows, int64_t head) {
   return head > 128 ? fewKeys / 4 : rows < fewRows || !sizes.keys ? fewKeys / 2 : fewKeys;
 }

@@ -21,8 +21,7 @@ constexpr int64_t elementsPerThread = 16; // of a row
 
 } // namespace
 
-/// The largest power of two up to `limit` that wastes at most an eighth of `size` in its last tile, and is not below 32
-/// for that.
+/// The largest power of two up to `limit` whose tiles exceed `size` by at most an eighth; at least 32 for that reason.
 static int64_t tileOf(std::optional<int64_t> size, int64_t limit) {
   if (!size)
     return limit;
@@ -45,8 +44,8 @@ static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t 
   return tiles;
 }
 
-/// Elements of one block: few enough that a small problem still reaches every unit. Unknown sizes count as 1, for that
-/// is where it matters.
+/// Elements of one block: few enough that a small problem still occupies every unit. Unknown sizes count as 1, because
+/// it matters where they are small.
 static int64_t parallelElements(const KernelSpace &space, const TargetDesc &target) {
   int64_t total = 1;
   for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
@@ -54,11 +53,11 @@ static int64_t parallelElements(const KernelSpace &space, const TargetDesc &targ
   return std::clamp<int64_t>(powerAbove(total / target.units), fewestElements, pointwiseElements);
 }
 
-/// A window of many elements, as depthwise convolutions of 5x5 and 7x7 have it, in blocks of one warp with eight
-/// results a thread; nothing for others. Measured on an H100 (docs/performance.md): 7x7 of 768 channels of 7x7, 16
-/// images, 14 us instead of 25; 96 channels of 56x56, one image, 11 instead of 22. Where blocks are few, each reads a
-/// whole window before it waits: 5x5 of 480 channels of 14x14, one image, 6 us instead of 15. Larger windows would
-/// spill so.
+/// A schedule for windows of many elements, such as depthwise convolutions of 5x5 and 7x7: blocks of one warp with
+/// eight results a thread. Null for others. Measured on an H100 (docs/performance.md): 7x7 of 768 channels of 7x7, 16
+/// images, 14 us instead of 25; 96 channels of 56x56, one image, 11 instead of 22. Where blocks are few, a step takes
+/// the whole window, so that all of its loads are in flight together: 5x5 of 480 channels of 14x14, one image, 6 us
+/// instead of 15. With windows of more than 25 elements that would spill registers.
 static tile::ScheduleAttr scheduleLongWindow(const KernelSpace &space, const TargetDesc &target) {
   constexpr int64_t leastTaps = 25, mostTaps = 64, mostAtOnce = 25, columns = 32, elements = 256, blocksOfUnit = 12;
   int64_t taps = 1, total = 1;

@@ -13,14 +13,14 @@ using namespace mlir;
 namespace tilewright::tilegen {
 namespace {
 
-constexpr int64_t bytesOfStage = 20 << 10; // of both operands: four stages fit every device, and small tiles step deep
+constexpr int64_t bytesOfStage = 20 << 10; // of both operands, at most: four stages fit every device
 constexpr int64_t bytesOfWarpgroups = 128; // along k of a step where warps issue an instruction together: 64 halves
-constexpr int64_t stepsOfLargestTile = 12; // at least
+constexpr int64_t stepsOfLargestTile = 12; // the least with which the largest tile pays
 constexpr int64_t largestTileOfUnknown = 24 << 10; // elements, 128x192: sizes that are not known take registers
 constexpr int64_t mostStages = 12;
 
-/// With copies by warps of their own: how well a tile uses the matrix units beside the largest, measured on an H200
-/// (docs/performance.md), and the groups that multiply, of `warps` each.
+/// A tile for blocks with roles. `efficiency` is the rate of the matrix units that it reaches relative to the best
+/// tile, measured on an H200 (docs/performance.md); `groups` of `tile.warps` warps each multiply.
 struct RoleTile {
   MatmulTile tile;
   double efficiency;
@@ -29,16 +29,17 @@ struct RoleTile {
 constexpr RoleTile roleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.99, 1}, {{128, 192, 8}, 0.95, 1},
                                   {{128, 128, 4}, 0.95, 2}, {{64, 192, 4}, 0.78, 2},  {{64, 128, 4}, 0.68, 1},
                                   {{128, 64, 4}, 0.66, 1},  {{64, 64, 4}, 0.49, 1}};
-/// Those that a pair of contractions halves, so that each has columns of an instruction. By themselves 128x256 was the
-/// best of the first three, for 4,096 rows; that they lose as much as undivided ones is assumed.
+/// The same for a pair of contractions, each of which has half of the tile's columns: enough for an instruction. Of the
+/// first three, 128x256 was measured to be the best for pairs, with 4,096 rows; the efficiencies are assumed to be
+/// those of single contractions.
 constexpr RoleTile pairedRoleTiles[] = {
     {{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.99, 1}, {{128, 128, 4}, 0.95, 2}, {{64, 128, 4}, 0.68, 1}};
-/// The same where the copy engine walks pixels, measured on an H100. Results lie in planes there, neighbours along rows
-/// of the tile, so storing them takes long, and more warps do it faster than a second group does beside the first.
+/// The same where the copy engine walks pixels, measured on an H100. Results there are planes of an image, contiguous
+/// along the tile's rows, so storing them takes long, and is faster with more warps in one group than with two groups.
 constexpr RoleTile pixelRoleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{128, 192, 8}, 0.96, 1}, {{256, 128, 8}, 0.94, 1},
                                        {{128, 128, 8}, 0.80, 1}, {{128, 64, 4}, 0.70, 1},  {{64, 128, 4}, 0.66, 1},
                                        {{64, 64, 4}, 0.49, 1}};
-/// The same for singles on matrix units, measured beside the rate of three products of tf32.
+/// The same for singles, relative to the rate at which matrix units compute three products of tf32.
 constexpr RoleTile singleRoleTiles[] = {{{128, 128, 8}, 0.66, 1},
                                         {{64, 128, 4}, 0.54, 1},
                                         {{256, 64, 8}, 0.52, 1},
@@ -48,26 +49,28 @@ constexpr int64_t roomsOfSingles = 2;     // of the left side, for its lower par
 constexpr int64_t rowsOfOrder = 8;        // tiles that programs go down before the next column
 constexpr int64_t bytesOfRings = 1 << 10; // of shared memory, at most
 
-/// Tiles of a contraction from large to small: the first that fits and fills the device. Measured on an H200
-/// (docs/performance.md): with matrix instructions that a warp issues by itself 128x128 beats 128x256, and below that
-/// narrow rows with deep steps beat square tiles. Those that four warps issue together want larger tiles, and are worth
-/// it if no more than half of the device lies idle; where operands cannot be copied 16 bytes at a time but pass through
-/// registers, fewer threads are better.
+/// Tiles of a contraction from large to small, of which the first is taken that fits and fills the device. Measured on
+/// an H200 (docs/performance.md): with matrix instructions that a warp issues by itself (halfTiles) 128x128 beats
+/// 128x256, and of smaller tiles those with few rows and deep steps beat square ones. Instructions that four warps
+/// issue together (warpgroupTiles) need larger tiles, and pay if at most half of the device is idle. Where operands
+/// cannot be copied 16 bytes at a time but pass through registers, fewer threads are better.
 constexpr MatmulTile warpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 4, 2}, {128, 64, 4, 2}, {64, 64, 4, 2}};
 constexpr MatmulTile warpgroupTilesThroughRegisters[] = {{128, 128, 4, 2}, {64, 64, 4, 2}};
 constexpr MatmulTile pairedWarpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 4, 2}};
 constexpr MatmulTile halfTiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {64, 64, 4},
                                     {32, 64, 4},   {16, 64, 4},  {16, 32, 2}};
-/// Of results of up to 32 columns, as the first convolutions of small networks have them: taller tiles, which read more
-/// of an image together. 24 channels of 112x112 through windows of 3x3 take 32 us for 16 images, by 16x32 203 us.
+/// For results of up to 32 columns, as the first convolutions of small networks have them: taller tiles, which read
+/// more of an image together. 24 channels of 112x112 through windows of 3x3 take 32 us for 16 images, but 203 us with
+/// tiles of 16x32.
 constexpr MatmulTile narrowHalfTiles[] = {{128, 32, 8}, {64, 32, 8}, {32, 32, 4}, {16, 32, 2}};
 constexpr int64_t mostNarrowColumns = 32;
-/// Of both products of a pair: each has half of the columns, of which short pieces are read slowly (FewRows.cpp).
+/// For a pair of contractions, each of which has half of the columns: narrower tiles would read short pieces of the
+/// right sides' rows, which is slow (FewRows.cpp).
 constexpr MatmulTile pairedHalfTiles[] = {{128, 128, 4}, {64, 128, 4}, {32, 128, 4}, {16, 128, 4}};
 /// Products of singles on matrix units, whose operands are split in registers. Sizes that are not known take so many
 /// registers that these tiles would spill.
 constexpr MatmulTile tf32Tiles[] = {{64, 128, 4}, {64, 64, 4}, {32, 64, 4}, {32, 32, 2}, {16, 64, 2}, {16, 32, 1}};
-constexpr int64_t bytesOfWideStage = 24 << 10; // of 64x128 in steps of 32, which spill two words on sm_80
+constexpr int64_t bytesOfWideStage = 24 << 10; // of 64x128 in steps of 32, which spill two registers on sm_80
 constexpr MatmulTile floatTiles[] = {{128, 128, 8}, {128, 64, 4}, {64, 64, 4}, {32, 64, 4},
                                      {32, 32, 2},   {16, 64, 2},  {16, 32, 1}};
 
@@ -91,8 +94,8 @@ static const MatmulTile *chooseTile(const KernelSpace &space, ArrayRef<MatmulTil
   return chosen;
 }
 
-/// Does the target have an instruction for these elements that four warps issue together? That for singles reads only
-/// what runs along the sum, and is for roles alone.
+/// Does the target have an instruction for these elements that four warps issue together? The one for singles reads
+/// only operands that run along the sum, and only roles use it.
 static bool hasWarpgroups(const KernelSpace &space, const TargetDesc &target) {
   Type element = elementOf(space);
   return llvm::any_of(target.matrix, [&](const MatrixInstruction &instruction) {
@@ -104,7 +107,7 @@ static bool hasWarpgroups(const KernelSpace &space, const TargetDesc &target) {
   });
 }
 
-/// Can the right side be stored along the sum, as a constant?
+/// Is the right side a constant that can be stored so that it runs along the sum?
 static bool isTurnable(const KernelSpace &space) {
   return contractionsOf(space) == 1 && isPackable(space) && !isComputedFromConstants(space);
 }
@@ -116,13 +119,14 @@ static bool areRounded(const KernelSpace &space) {
          contractionsOf(space) == 1 && (space.columnsRunAlongReduction() || isTurnable(space));
 }
 
-/// Of a schedule with roles: is the right side stored along the sum? Where it runs along neither side, as the filter of
-/// a transposed convolution does, the engine could not bring it.
+/// Does a schedule with roles store the right side so that it runs along the sum? It must where singles are rounded,
+/// and where the right side runs along neither the sum nor the columns, as the filter of a transposed convolution does:
+/// the engine could not bring that.
 static bool isTurned(const KernelSpace &space) {
   return !space.columnsRunAlongReduction() && isTurnable(space) && (areRounded(space) || !space.columnsAreContiguous());
 }
 
-/// The argument that an operand is read from, or what computes it.
+/// The value that an operand reads through accesses: an argument, or what computes it.
 static Value rootOf(Value operand) {
   while (auto access = operand.getDefiningOp<graph::AccessOpInterface>())
     operand = access.getData();
@@ -134,7 +138,7 @@ static bool addsSingles(const KernelSpace &space) {
   auto countOf = [](Value value) {
     return graph::productOf(value.getContext(), graph::getSizes(cast<RankedTensorType>(value.getType())));
   };
-  auto isOperand = [&](Value argument) { // and nothing else
+  auto isOperand = [&](Value argument) { // whether it is an operand and has no other use
     return argument.hasOneUse() && (argument == rootOf(space.lhs) || argument == rootOf(space.rhs));
   };
   graph::KernelOp kernel = space.source;
@@ -144,14 +148,16 @@ static bool addsSingles(const KernelSpace &space) {
   });
 }
 
-/// Has a thread registers for the sums of this tile, and for singles that are added to each?
+/// Has a thread enough registers for the sums of this tile, and, if the epilogue reads singles, for one beside each
+/// sum?
 static bool hasRegisters(const KernelSpace &space, const MatmulTile &tile, const TargetDesc &target) {
   constexpr int64_t mostSums = 64; // of a thread beside as many singles: with 128 they spilled 500 to 1,600 bytes
   return tile.rows * tile.columns <= mostSums * tile.warps * target.warpWidth || !areRounded(space) ||
          !addsSingles(space);
 }
 
-/// Several contractions of singles have none: what splits singles takes one sum (tilegen/place/roles/RolePlan.cpp).
+/// The table of tiles with roles for this contraction. Several contractions of singles have none, because a role that
+/// splits singles takes one sum (tilegen/place/roles/RolePlan.cpp).
 static ArrayRef<RoleTile> roleTilesOf(const KernelSpace &space) {
   bool areSingles = elementOf(space).isF32();
   if (contractionsOf(space) > 1)
@@ -161,7 +167,8 @@ static ArrayRef<RoleTile> roleTilesOf(const KernelSpace &space) {
   return readsPixels(space) ? ArrayRef(pixelRoleTiles) : ArrayRef(roleTiles);
 }
 
-/// A pair's two right sides have no registers to pass through beside its sums.
+/// The tiles for instructions that four warps issue together. A pair has none if its operands are not copied: its two
+/// right sides cannot pass through registers beside its sums.
 static ArrayRef<MatmulTile> warpgroupTilesOf(const KernelSpace &space, bool areCopied) {
   if (contractionsOf(space) > 1)
     return areCopied && contractionsOf(space) == 2 ? ArrayRef(pairedWarpgroupTiles) : ArrayRef<MatmulTile>();
@@ -176,7 +183,7 @@ static int64_t bytesOfResults(const KernelSpace &space, const RoleTile &row, con
   return from && rounds >= from ? row.tile.warps * row.groups * bytesOfWarp : 0;
 }
 
-/// A second group has work only in blocks that take several tiles.
+/// The schedule with roles for a tile. A second group is left out where each block takes one tile.
 static tile::ScheduleAttr makeRoles(const KernelSpace &space, const RoleTile &row, int64_t step, int64_t steps,
                                     const TargetDesc &target) {
   int64_t groups = blocksOf(space, row.tile) > target.units ? row.groups : 1,
@@ -189,8 +196,8 @@ static tile::ScheduleAttr makeRoles(const KernelSpace &space, const RoleTile &ro
   return isTurned(space) ? schedule.withPack(1) : schedule;
 }
 
-/// Products in blocks whose copies are started by warps of their own: the tile whose blocks are estimated to be done
-/// first. Blocks take their tiles in rounds.
+/// The schedule with roles whose tile is estimated to be the fastest, with blocks that take tiles in rounds. Null where
+/// there would be blocks for less than half of the units.
 static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, int64_t steps,
                                         const TargetDesc &target) {
   auto timeOf = [&](const RoleTile &row) {
@@ -216,7 +223,7 @@ struct WarpgroupSteps {
 };
 } // namespace
 
-/// Do rows of the operands begin at multiples of 16 bytes, and end there, so that they are copied beside the registers?
+/// Are rows of both operands multiples of 16 bytes, so that they can be copied without passing through registers?
 static bool areRowsCopied(const KernelSpace &space) {
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
   std::optional<int64_t> columns = sizeOf(LoopKind::Column), depth = sizeOf(LoopKind::Reduction);
@@ -224,7 +231,7 @@ static bool areRowsCopied(const KernelSpace &space) {
   return columns && depth && *columns / together * bytes % 16 == 0 && *depth * bytes % 16 == 0;
 }
 
-/// Null where steps would be more than a quarter padding.
+/// nullopt where more than a quarter of the steps' depth would be padding.
 static std::optional<WarpgroupSteps> warpgroupSteps(const KernelSpace &space, const TargetDesc &target) {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
@@ -235,7 +242,7 @@ static std::optional<WarpgroupSteps> warpgroupSteps(const KernelSpace &space, co
     return {};
   int64_t elementsOfCopy = 16 / bytes;
   bool isCopied = areRowsCopied(space);
-  if (bytes == 1) // whose rows run along k in shared memory, whatever they do outside
+  if (bytes == 1) // in shared memory bytes run along k, so they are copied only if they do so in memory
     isCopied = depth && *depth % elementsOfCopy == 0 && !space.columnsAreContiguous();
   int64_t steps = padded / depthOfWarpgroups;
   for (unsigned loop : ArrayRef(reduced).drop_back())
@@ -245,17 +252,17 @@ static std::optional<WarpgroupSteps> warpgroupSteps(const KernelSpace &space, co
   return WarpgroupSteps{depthOfWarpgroups, steps, isCopied, areBoxes};
 }
 
-/// Products for warps that issue an instruction together. Null where too few blocks are left.
+/// A schedule for instructions that four warps issue together. Null where there would be too few blocks.
 static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const WarpgroupSteps &steps,
                                              const TargetDesc &target) {
   if (steps.areBoxes)
     return scheduleRoles(space, steps.depth, steps.steps, target);
-  // What gathers a first convolution's few channels has no registers for masks of rows that are not known.
+  // A kernel that gathers the few channels of a first convolution has no registers left for masks of unknown rows.
   bool hasRows = constantOf(space.loops()[space.loopsOfKind(LoopKind::Row).back()].size).has_value();
   if (elementOf(space).isF32() || (!steps.areCopied && !hasRows))
     return {};
   ArrayRef<MatmulTile> tiles = warpgroupTilesOf(space, steps.areCopied);
-  // The largest tile has no second block that loads while it stores.
+  // With the largest tile a multiprocessor has one block, so nothing loads while it stores, and it needs many steps.
   if (steps.areCopied && steps.steps < stepsOfLargestTile)
     tiles = tiles.drop_front();
   const MatmulTile *tile = chooseTile(space, tiles, target.units / 2, target);
@@ -268,8 +275,8 @@ static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const War
   return makeMatmul(space, *tile, steps.depth, stages);
 }
 
-/// How deep a step of halves is, up to `deepest`: where that would be a quarter padding or more, the step with the
-/// least cost. A step costs as much as 8.5 more elements, measured with depths of 27 to 120 on an H100.
+/// The depth of a step of halves along k: `deepest`, or, where that would be a quarter padding or more, the one with
+/// the least cost. A step costs as much as 8.5 more elements, measured with depths of 27 to 120 on an H100.
 static int64_t stepOfHalves(int64_t depth, int64_t deepest) {
   auto padded = [&](int64_t step) { return static_cast<int64_t>(llvm::alignTo(depth, step)); };
   if (padded(deepest) - depth < depth / 4)
@@ -282,21 +289,23 @@ static int64_t stepOfHalves(int64_t depth, int64_t deepest) {
   return best;
 }
 
-/// Has the result so few columns that tall tiles pay? They were measured, and run, on NVIDIA's GPUs alone.
+/// Has the result so few columns that tall tiles pay? They were measured on NVIDIA's GPUs only, and are used only
+/// there.
 static bool isNarrow(const KernelSpace &space, const TargetDesc &target) {
   std::optional<int64_t> columns = constantOf(space.loops()[space.loopsOfKind(LoopKind::Column).back()].size);
   bool areHalves = elementOf(space).isF16() || elementOf(space).isBF16();
   return target.asyncCopies && areHalves && contractionsOf(space) == 1 && columns && *columns <= mostNarrowColumns;
 }
 
-/// Products of a tile for warps that issue instructions by themselves, or multiply and add.
+/// The schedule for a tile whose warps issue instructions by themselves, or multiply and add.
 static tile::ScheduleAttr scheduleWarps(const KernelSpace &space, const MatmulTile &tile, const TargetDesc &target) {
   Type element = elementOf(space);
   int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
   bool half = bytes <= 2, onMatrixUnits = half || multipliesTf32(space, target);
-  // Without matrix instructions deep steps cost more registers than they hide latency (docs/performance.md). Singles
-  // are split in registers: steps of 64 spill a word, and so do those of 32 where one warp holds the whole tile, or
-  // where sizes that are not known take registers. On sm_90a those of a plain product leave enough, a window's do not.
+  // Without matrix instructions deep steps cost more in registers than they gain in latency (docs/performance.md).
+  // Singles are split in registers: steps of 64 spill a register, and so do steps of 32 where one warp holds the whole
+  // tile, or where unknown sizes take registers. On sm_90a unknown sizes leave enough in a plain product, but not in
+  // that of a window.
   bool hasRegisters = areSizesKnown(space) || (target.bulkCopies && space.loopsOfKind(LoopKind::Reduction).size() == 1);
   int64_t step = half ? 128 : onMatrixUnits && tile.warps > 1 && hasRegisters ? 32 : 16;
   int64_t depth = space.expectedSize(space.loopsOfKind(LoopKind::Reduction).back());
@@ -323,8 +332,8 @@ static double efficiencyOf(const KernelSpace &space, tile::ScheduleAttr schedule
   return efficiencyOfWarps;
 }
 
-/// More stages where no multiprocessor has a second block to load for it, in halves on sm_90a, where that was measured:
-/// a row times 2048x5632 in 13.4 us instead of 14.8.
+/// The schedule with more stages where each multiprocessor has one block, so that no other block's loads hide latency.
+/// Only for halves on sm_90a, where it was measured: a row times 2048x5632 in 13.4 us instead of 14.8.
 static tile::ScheduleAttr deepened(const KernelSpace &space, tile::ScheduleAttr schedule, const TargetDesc &target) {
   constexpr int64_t stagesOfOneBlock = 6;
   int64_t rows = schedule.getTile().drop_back().back(), columns = schedule.getTile().back(),
@@ -371,7 +380,8 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   return deepened(space, shareSums(space, target, {chosen, efficiencyOf(space, chosen)}, others), target);
 }
 
-/// Several contractions are scheduled as one of all columns side by side, and have their part of its tile's columns.
+/// The space of one contraction with the columns of all side by side. Several contractions are scheduled as this one,
+/// and each gets its part of the tile's columns.
 static KernelSpace asOne(const KernelSpace &space) {
   KernelSpace wide = space;
   AffineExpr &columns = wide.nest.loops[wide.loopsOfKind(LoopKind::Column).back()].size;
@@ -379,20 +389,21 @@ static KernelSpace asOne(const KernelSpace &space) {
   return wide;
 }
 
-/// How many contractions of its columns the tile of `asOne` holds: tiles are powers of two.
+/// Into how many parts the columns of a tile of `asOne` are cut: as many as contractions, rounded up to a power of two.
 static int64_t partsOfColumns(const KernelSpace &space) { return powerAbove(contractionsOf(space)); }
 
 std::optional<double> blocks::estimateContraction(const KernelSpace &space, tile::ScheduleAttr schedule,
                                                   const TargetDesc &target) {
   schedule = withColumns(schedule, partsOfColumns(space) * schedule.getTile().back());
-  // Its bytes are others than its elements'; or they come from the second-level cache again for each few rows.
+  // The estimate counts the bytes of the operands' elements once. Constants of fewer bytes have others, and several
+  // contractions as gemv read their right sides again for each few rows.
   if (isComputedFromConstants(space) || (contractionsOf(space) > 1 && schedule.getRoot() == graph::RootKind::Gemv))
     return std::nullopt;
   return estimateSeconds(asOne(space), target, {schedule, efficiencyOf(space, schedule)});
 }
 
-/// Two contractions of halves go to matrix units even if they have one row: as gemv, gate and up of an MLP were slower.
-/// Others have little work (fusion/Legality.cpp): small tiles, or threads that share sums, are enough.
+/// A schedule for several contractions. Two of halves go to matrix units even with one row, because gate and up of an
+/// MLP were slower as gemv. Others have little work (fusion/Legality.cpp), for which small tiles or a gemv suffice.
 static tile::ScheduleAttr scheduleSeveral(const KernelSpace &space, const TargetDesc &target) {
   if (tile::ScheduleAttr gated = scheduleGated(space, target))
     return gated;
@@ -414,7 +425,8 @@ tile::ScheduleAttr blocks::scheduleContraction(const KernelSpace &space, const T
   if (!gemv)
     return scheduleMatmul(space, target);
   bool isHalf = elementOf(space).getIntOrFloatBitWidth() <= 16, isSingle = multipliesTf32(space, target);
-  // Columns that are rows of memory are read in long runs as it is.
+  // Where each column is contiguous in memory, gemv already reads long runs. Otherwise tiles that share sums may be
+  // faster.
   if (!space.columnsAreContiguous() || target.matrix.empty() || !(isHalf || isSingle))
     return gemv;
   SmallVector<ContractionSchedule> others;

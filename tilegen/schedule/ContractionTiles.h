@@ -10,34 +10,39 @@
 
 namespace tilewright::tilegen {
 
-/// The part of a result that one block computes.
+/// The part of a result that one block of `warps` warps computes, in elements.
 struct MatmulTile {
   int64_t rows, columns, warps;
-  int64_t blocksOfUnit = 1; // that shared memory is divided among
+  int64_t blocksOfUnit = 1; // how many blocks a multiprocessor's shared memory is divided among
 };
 
-/// The element type of the operands.
+/// The element type of the left side.
 mlir::Type elementOf(const KernelSpace &space);
+/// The value of a size; nullopt if it is not known when compiling.
 std::optional<int64_t> constantOf(mlir::AffineExpr size);
-/// The least power of two that is not below `value`.
+/// The least power of two that is not below `value`; 1 for values below 1.
 int64_t powerAbove(int64_t value);
-/// Warps of a block whose threads have about `each` of its elements.
+/// Warps of a block of `elements` elements whose threads have about `each` of them.
 int64_t warpsFor(int64_t elements, int64_t each, const TargetDesc &target);
+/// Are the sizes of all loops constants?
 bool areSizesKnown(const KernelSpace &space);
 
-/// Blocks that the product is cut into.
+/// How many blocks a result takes, with the expected sizes of loops.
 int64_t blocksOf(const KernelSpace &space, const MatmulTile &tile);
+/// The schedule of a matmul with this tile, `step` elements along the innermost reduced loop, and the parameters of
+/// tile.schedule of the same names (TileOps.td).
 tile::ScheduleAttr makeMatmul(const KernelSpace &space, const MatmulTile &chosen, int64_t step, int64_t stages,
                               int64_t groups = 0, int64_t order = 1);
-/// The same shared by `parts` programs each, which need to know how many tiles there are at most.
+/// The same schedule with each tile shared by `parts` programs. `tiles` is the most tiles that there may be; it is
+/// noted where sizes are not known.
 tile::ScheduleAttr withParts(const KernelSpace &space, tile::ScheduleAttr schedule, int64_t parts, int64_t tiles);
-/// The same with tiles of so many columns.
+/// The same schedule with tiles of `columns` columns.
 tile::ScheduleAttr withColumns(tile::ScheduleAttr schedule, int64_t columns);
 
-/// Contractions of the kernel, of one left side.
+/// How many contractions of one left side the kernel has.
 int64_t contractionsOf(const KernelSpace &space);
-/// Is the left side windows of an image, no line, whose channels come last, as the copy engine brings them
-/// (tile::pixelAccess)?
+/// Does the left side consist of windows of an image, more than one pixel high and wide, whose channels come last, as
+/// the copy engine brings them (tile::pixelAccess)?
 bool readsPixels(const KernelSpace &space);
 /// Are singles multiplied by matrix instructions, once or three times?
 bool multipliesTf32(const KernelSpace &space, const TargetDesc &target);

@@ -13,14 +13,14 @@ using tilewright::graph::RootKind;
 namespace tilewright::tilegen {
 namespace {
 
-constexpr int64_t bytesOfSector = 32;    // of memory, that a transfer takes at least
-constexpr int64_t columnsOfGemv = 4;     // of one block, where each column is a row of memory
+constexpr int64_t bytesOfSector = 32;    // the least that is read from memory at a time
+constexpr int64_t columnsOfGemv = 4;     // of one block, where each column is contiguous in memory
 constexpr int64_t elementsOfGemv = 8192; // that a block multiplies at a time
 constexpr int64_t elementsPerThreadOfGemv = 32;
 
-/// Products whose right side is computed from constants of fewer bytes, such as weights of four bits: tile and step by
-/// the rows that there are at most. Measured on an H200 (docs/performance.md). Blocks share sums until there are nearly
-/// as many as each multiprocessor wants of them, to hide what each waits for.
+/// Tile and step for products whose right side is computed from constants of fewer bytes, such as weights of four bits.
+/// The first row is taken whose tile has all rows of the product. Measured on an H200 (docs/performance.md). Blocks
+/// share sums until there are about `blocksOfUnit` for each multiprocessor, which hide each other's latency.
 struct ComputedTile {
   MatmulTile tile;
   int64_t step;
@@ -29,18 +29,18 @@ constexpr ComputedTile computedHalves[] = {
     {{16, 128, 8, 2}, 128}, {{16, 64, 4, 4}, 128}, {{32, 64, 4, 2}, 128}, {{64, 64, 4, 2}, 64}, {{128, 64, 4, 2}, 64}};
 constexpr ComputedTile computedSingles[] = {{{16, 64, 2, 4}, 64}, {{64, 64, 8, 2}, 64}};
 constexpr int64_t columnsOfAccess = 8; // bytes that a thread loads together
-// More parts, or fewer steps of a part, whose loop is then unrolled, spill.
+// With more parts, or with parts of fewer steps, whose loop is then unrolled, registers spill.
 constexpr int64_t stagesOfComputed = 4, mostPartsOfComputed = 8, leastStepsOfComputed = 4;
 
-/// Halves whose right side, or both of a pair, streams through the device: what takes the time is reading its rows, in
-/// pieces as long as a tile has columns. Beside pieces of 256 bytes, 128 reached 0.95 and 64 bytes 0.73 of the memory's
-/// rate on an H100, and to share sums cost 2 to 3 us, more than some idle multiprocessors (docs/performance.md). The
-/// first row counts that is for so many rows and makes so many blocks for each multiprocessor.
+/// Tiles for products of halves whose time is that of reading the right side, or both right sides of a pair, once.
+/// Their rows are read in pieces as long as a tile has columns. Relative to pieces of 256 bytes, 128 reached 0.95 and
+/// 64 bytes 0.73 of the memory's rate on an H100. Sharing sums cost 2 to 3 us, more than some idle multiprocessors
+/// (docs/performance.md). The first row of the table is taken whose conditions hold.
 struct StreamedTile {
   bool isPair;
-  int64_t leastRows; // and at most the tile's
-  int64_t leastBytes, mostSteps;
-  double leastBlocks, mostBlocks; // a multiprocessor
+  int64_t leastRows;              // of the product; the most are the tile's
+  int64_t leastBytes, mostSteps;  // of all right sides; along k
+  double leastBlocks, mostBlocks; // for each multiprocessor
   MatmulTile tile;
   int64_t step, stages, groups;
 };
@@ -57,12 +57,14 @@ constexpr StreamedTile streamedTiles[] = {
     {true, 17, 32 << 20, anySteps, 0.62, anyBlocks, {32, 128, 8}, 32, 6, 0},
     {true, 33, 32 << 20, anySteps, 0.62, anyBlocks, {64, 64, 8}, 64, 4, 0},
 };
-/// Where there are no tiles enough, the first of its kind shares sums among no more blocks than multiprocessors.
+/// Where there are too few tiles for any row, the first row that fits otherwise shares sums: the most of these parts
+/// that make no more blocks than multiprocessors.
 constexpr int64_t partsOfStreamed[] = {8, 6, 4, 3, 2}, leastStepsOfPart = 4;
 
-/// Three or four sums of halves whose right sides' columns are rows of memory, such as the gates of a recurrence: the
-/// smallest tiles read the right sides with all multiprocessors, larger ones read them less often. The first row counts
-/// whose tile makes no more blocks for each multiprocessor. Measured on an H100 (docs/performance.md).
+/// Tiles for three or four contractions of halves, such as the gates of a recurrence, where each column of the right
+/// sides is contiguous in memory. The smallest tiles let all multiprocessors read, larger ones read the right sides
+/// less often. The first row is taken that has at most `mostBlocks` blocks for each multiprocessor. Measured on an H100
+/// (docs/performance.md).
 struct GatedTile {
   int64_t leastDepth, mostBlocks;
   MatmulTile tile;
@@ -93,7 +95,7 @@ tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &targ
     bool matrixInstructions = bytes <= 2, wideRows = *columns * bytes % (target.vectorBits / 8) == 0;
     if (matrixInstructions || !wideRows || blocksOf(space, {16, 32, 1}) >= target.units)
       return {};
-    height = 2; // two rows and twice the columns share what is loaded
+    height = 2; // two rows share each load of the right side, and twice the columns each load of the left side
     width = std::min(powerAbove(*columns), 2 * width);
   }
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps;
@@ -109,12 +111,12 @@ tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &targ
                                      warpsFor(elements, elementsPerThreadOfGemv, target));
 }
 
-/// A step of a recurrence of singles takes 2.5 to 3.4 us of an H100 so, with one row or 16; tiles of matrix
-/// instructions, which are too few to fill it, took 2 to 5 times as long (docs/performance.md). Rows of the right sides
-/// come from the second-level cache once for each few rows of the left side.
+// So a step of a recurrence of singles takes 2.5 to 3.4 us on an H100, with one row or 16; tiles of matrix
+// instructions, which are too few to fill it, took 2 to 5 times as long (docs/performance.md). The right sides are read
+// from the second-level cache again for each few rows of the left side.
 tile::ScheduleAttr scheduleSums(const KernelSpace &space, const TargetDesc &target) {
-  constexpr int64_t mostRows = 32, mostHeight = 8; // of 64, tiles of matrix instructions took 0.7
-  constexpr double mostOfSingles = 1 << 22;        // multiplications, from where tiles take 0.7 to 0.9
+  constexpr int64_t mostRows = 32, mostHeight = 8; // with 64 rows, tiles of matrix instructions took 0.7 of the time
+  constexpr double mostOfSingles = 1 << 22;        // multiplications; with more, tiles take 0.7 to 0.9 of the time
   std::optional<int64_t> rows = space.mostOf(space.loopsOfKind(LoopKind::Row).back()),
                          columns = constantOf(space.loops()[space.loopsOfKind(LoopKind::Column).back()].size);
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);

@@ -6,8 +6,9 @@
 
 namespace tilewright::tilegen {
 
-/// Products summed by all threads of a block, for contractions whose results are too few to give every unit a tile of a
-/// matrix instruction: a vector times a matrix, and, without matrix instructions, small convolutions. Null for others.
+/// A gemv, whose sums all threads of a block share, for contractions with too few results to give every unit a tile of
+/// a matrix instruction: a vector times a matrix, and, without matrix instructions, small convolutions. Null for
+/// others.
 tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &target);
 
 /// Several contractions of one left side with little work, summed by all threads of a block for a few rows at a time.
@@ -15,7 +16,7 @@ tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &targ
 tile::ScheduleAttr scheduleSums(const KernelSpace &space, const TargetDesc &target);
 
 /// Three or four contractions of halves, of one left side, in small tiles of matrix instructions. Null where there
-/// would be many tiles, for one or two rows, and where columns of the right sides are no rows of memory.
+/// would be many tiles, for one or two rows, and where the columns of the right sides are not contiguous in memory.
 tile::ScheduleAttr scheduleGated(const KernelSpace &space, const TargetDesc &target);
 
 /// Products whose right side is computed from constants of fewer bytes. Null where it is read as it is, or rows are

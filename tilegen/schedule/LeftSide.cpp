@@ -7,7 +7,8 @@ using namespace mlir;
 
 namespace tilewright::tilegen {
 
-// Elements of a window that is read in place, and the rows of an image for which that pays.
+// When reading in place pays: the least neighbours that leave the image together, the most elements of a window, and
+// the least and most elements of a row of the image.
 static constexpr int64_t leastTogether = 8, mostTaps = 32, leastRowOfImage = 8, longestRowOfImage = 512;
 
 static std::optional<int64_t> constantOf(AffineExpr size) {
@@ -39,8 +40,8 @@ static int64_t commonDivisor(AffineExpr expr, unsigned dim) {
   return result;
 }
 
-/// How many neighbours along the innermost reduced loop lie together in `buffer` and leave it together, wherever it is
-/// read along reduced loops.
+/// How many neighbours along the innermost reduced loop are contiguous in `buffer`, and all inside of it or all
+/// outside, wherever it is read along reduced loops; 0 if they are not contiguous.
 static int64_t guardedTogether(const KernelSpace &space, unsigned buffer) {
   MLIRContext *context = space.nest.context;
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
@@ -65,8 +66,8 @@ static int64_t guardedTogether(const KernelSpace &space, unsigned buffer) {
   return together;
 }
 
-/// Whether an access may read outside of its buffer. Dimensions that are addressed together are one: rows of an unknown
-/// image, taken apart, are harder to place inside.
+/// Whether an access may read outside of its buffer. Dimensions that are addressed together are merged first, since it
+/// is harder to prove that the separate coordinates of an image of unknown size are inside.
 static bool leavesBuffer(const KernelSpace &space, const Access &access) {
   IndexAlgebra facts = space.nest.algebra();
   MergedCoordinates merged = mergeDims(facts, access.sizes, access.coordinates, space.buffers[access.buffer]);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the left side of a contraction is read on the host where it is a tensor in memory, perhaps through a window.
 //
-// Rows that may leave the tensor are copied with their fill before the products, or read in place with guards:
-// `in_place` of the schedule. In place pays for windows of few elements, if the rows of a program are one row of the
-// image: only the first and the last of them may leave it then, and most elements share their guards.
+// Windows that may leave the tensor are copied with their fill before the products, or read in place with guards
+// (`in_place` of the schedule). In place pays for windows of few elements, if the rows of a program are one row of the
+// image: only its first and last windows may leave it then, and most elements share their guards.
 #pragma once
 
 #include "tilegen/space/KernelSpace.h"
@@ -17,8 +17,9 @@ public:
   /// Whether some row has elements outside of the tensor.
   bool mayLeave() const { return leaves; }
 
-  /// Rows of a program that should read its window in place: those of one row of the image, or as many as a program
-  /// takes where its length is not known. Nothing if the window is larger, or the row too short or too long.
+  /// How many rows a program that reads its windows in place should have: those of one row of the image, or the most
+  /// where that length is not known. nullopt if windows have too many elements, or rows of the image are too short or
+  /// too long.
   std::optional<int64_t> rowsForInPlace() const;
 
   /// Whether a program of `rowTile` rows reads its window in place.

@@ -22,7 +22,8 @@ tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const TargetDesc
 tile::ScheduleAttr scheduleContraction(const KernelSpace &space, const TargetDesc &target);
 tile::ScheduleAttr scheduleAttention(const KernelSpace &space, const TargetDesc &target);
 
-/// Seconds that a contraction is estimated to take by `schedule`, for the sizes that are known or assumed.
+/// Seconds that a contraction is estimated to take with `schedule`, for the sizes that are known or assumed. nullopt if
+/// others are not known, or where the estimate does not hold.
 std::optional<double> estimateContraction(const KernelSpace &space, tile::ScheduleAttr schedule,
                                           const TargetDesc &target);
 } // namespace blocks

@@ -40,12 +40,12 @@ std::optional<fusion::SingleWindows> tilegen::singleWindows(const TargetDesc &ta
   });
   if (!target.bulkCopies || !multiplies || precision == MatmulPrecision::Ieee)
     return std::nullopt;
-  // As pixels, convolutions of 64 columns took 0.63 of the time by tf32x3 and 0.50 by tf32, copied 1.2 and 1.6; of 128
-  // columns they took 0.77 and 0.92 copied (docs/performance.md).
+  // Time relative to gathered windows (docs/performance.md): as pixels, convolutions of 64 columns took 0.63 by tf32x3
+  // and 0.50 by tf32; copied, 1.2 and 1.6. With 128 columns, they took 0.77 and 0.92 copied.
   return fusion::SingleWindows{64, 128};
 }
 
-/// A copy of `kernel` for sizes up to the variant's bound.
+/// Adds a copy of `kernel` for sizes up to the variant's bound; returns how a launch names it.
 static graph::VariantAttr addVariant(graph::KernelOp kernel, AffineMap size, const tilegen::SizeVariant &variant,
                                      SymbolTable &symbols) {
   graph::KernelOp copy = kernel.clone();
@@ -56,7 +56,7 @@ static graph::VariantAttr addVariant(graph::KernelOp kernel, AffineMap size, con
                                  variant.most);
 }
 
-/// The schedule of a kernel, and those of its variants, which its launches are told of.
+/// Sets the schedule of a kernel. If the kernel has variants, adds a copy for each, and names them in its launches.
 static LogicalResult scheduleKernel(graph::KernelOp kernel, ArrayRef<graph::LaunchOp> launches,
                                     const TargetDesc &target, SymbolTable &symbols) {
   FailureOr<tilegen::KernelSpace> space = tilegen::analyzeKernel(kernel);

@@ -12,7 +12,9 @@
 
 namespace tilewright {
 
-/// Sets `schedule` on every graph.kernel that has none; one that is there already (edited by hand, or tuned) is kept.
+/// Sets `schedule` on every graph.kernel that has none; one that is there already (edited by hand) is kept. Adds
+/// kernels for ranges of unknown sizes, and names them in the attribute `variants` of the launches. Fails with a
+/// diagnostic.
 mlir::LogicalResult selectSchedules(mlir::ModuleOp module, const TargetDesc &target);
 
 namespace tilegen {
@@ -21,8 +23,8 @@ namespace tilegen {
 /// no caches that scores could stay in.
 fusion::AttentionFusion attentionFusion(const TargetDesc &target, MatmulPrecision precision);
 
-/// The least columns by which large windows of singles are multiplied faster if a copy engine can bring them; nothing
-/// if the target has none that does.
+/// The least columns for which laying out large windows of singles for a copy engine pays (fusion/FusionMode.h).
+/// nullopt if the target has no engine, or no instruction for what it brings.
 std::optional<fusion::SingleWindows> singleWindows(const TargetDesc &target, MatmulPrecision precision);
 
 /// The schedule of one kernel, or a diagnostic. Nothing is measured: the same kernel and target give the same schedule.

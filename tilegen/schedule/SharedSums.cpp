@@ -54,7 +54,8 @@ struct Sizes {
 
 } // namespace
 
-/// Of one multiprocessor, a second; 0 where it is not known. Float sums of three products of tf32 count as one.
+/// Multiplications a second of one multiprocessor; 0 where the rate is not known. Three products of tf32 for one
+/// product of f32 count as one multiplication.
 static double multiplicationsOf(const KernelSpace &space, Type element, const TargetDesc &target) {
   double operations = 0;
   if (element.isF16() || element.isBF16())
@@ -95,7 +96,7 @@ static std::pair<int64_t, int64_t> tileOf(tile::ScheduleAttr schedule) {
   return {schedule.getTile().drop_back().back(), schedule.getTile().back()};
 }
 
-/// The steps of the reduced loops, of a schedule for these sizes.
+/// How many steps a program of this schedule takes through the reduced loops.
 static int64_t stepsOf(const Sizes &sizes, tile::ScheduleAttr schedule) {
   return sizes.outerSteps * int64_t(llvm::divideCeil(sizes.depth, schedule.getReduce().back()));
 }
@@ -122,7 +123,7 @@ static double estimateGemv(const Sizes &sizes, const TargetDesc &target, int64_t
   return secondsOfStart + secondsOfLoad + std::max(1.0, rounds) * bytes / bytesOfGemvPerSecond;
 }
 
-/// Seconds; see above.
+/// The estimate at the top of this file, in seconds.
 static double estimate(const Sizes &sizes, const ContractionSchedule &candidate, int64_t parts,
                        const TargetDesc &target) {
   tile::ScheduleAttr schedule = candidate.schedule;
@@ -168,15 +169,14 @@ tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target,
             room = target.units * residentOf(*sizes, other.schedule, target);
     for (int64_t parts : numbersOfParts) {
       bool isShared = parts > 1, fits = tiles * parts <= room && steps / parts >= fewestSteps;
-      // One part is what was chosen, unless that is no tile of a matrix instruction.
+      // Without parts the choice was made already, unless a gemv was chosen.
       if (isShared ? !fits : !isGemv)
         continue;
-      // What unknown sizes take, the largest tiles of singles, and of warps that copy for themselves, have no registers
-      // for.
+      // Unknown sizes take registers, which the largest tiles do not have if they are of singles or have no roles.
       if (isShared && !sizes->areKnown && (sizes->element.isF32() || !other.schedule.getGroups()) &&
           rows * columns > mostOfUnknown)
         continue;
-      // Roles count with loops of one length (tilegen/place/roles/AssignRoles.cpp).
+      // Roles need loops of the same length in all programs (tilegen/place/roles/AssignRoles.cpp).
       if (other.schedule.getGroups() && steps % parts)
         continue;
       if (double time = estimate(*sizes, other, parts, target); time < least)

@@ -8,17 +8,20 @@
 
 namespace tilewright::tilegen {
 
-/// A schedule of a contraction for blocks, and how much of the target's rate of multiplication its tiles reach at best.
+/// A schedule of a contraction for blocks, and the share of the target's peak rate that its tiles reach at best (0 to
+/// 1).
 struct ContractionSchedule {
   tile::ScheduleAttr schedule;
   double efficiency = 0;
 };
 
-/// How long a contraction of the sizes that are known or assumed is estimated to take; none where others are not known.
+/// The estimated time of a contraction, in seconds, for the sizes that are known or assumed. nullopt where others are
+/// not known, or the target's rates are not.
 std::optional<double> estimateSeconds(const KernelSpace &space, const TargetDesc &target,
                                       const ContractionSchedule &candidate);
 
-/// `chosen`, or one of `others` with parts where that is estimated to be done clearly earlier. None of them has parts.
+/// `chosen`, or one of `others` with parts added, where that is estimated to be clearly faster. A gemv may also give
+/// way to one of `others` without parts. The schedules that are passed have no parts.
 tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target, const ContractionSchedule &chosen,
                              llvm::ArrayRef<ContractionSchedule> others);
 

@@ -10,21 +10,23 @@ namespace tilewright::tilegen {
 
 // Bounds that are tried. A size between two of them is taken for the larger one, and one beyond them all for `beyond`.
 constexpr int64_t bounds[] = {1, 16, 64, 128, 512, 1024, 2048, 4096, 8192, 32768}, beyond = 131072;
-// The share of the estimated time of a size's own schedule up to which that of a larger size serves as well. Estimates
-// are good to some 5 %, and the schedule that an artifact for just this size would have was often measured: 128 rows by
-// 1,024 columns are estimated to take the same by 64x64 and by 16x32, and take 10.4 and 8.5 us.
+// A size takes the schedule of a larger size if that is estimated to take at most this share of the time of its own
+// schedule. Estimates are good to some 5 %, so equal estimates do not suffice, and a size's own schedule was often
+// measured: 128 rows by 1,024 columns are estimated to take the same with 64x64 and with 16x32, and take 10.4 and 8.5
+// us.
 constexpr double mostToServe = 0.95;
-// Where warps start their copies themselves, large tiles spill if sizes are not known (docs/performance.md), so there
-// larger sizes have the schedule of a typical one, and a kernel more must gain clearly.
+// Without a copy engine large tiles spill registers if sizes are not known (docs/performance.md). So there fewer bounds
+// are tried, larger sizes have the schedule of a typical one, and a further kernel must be clearly faster.
 constexpr size_t boundsOfHalves = 7, boundsOfOthers = 2;
 constexpr double mostToServeWithoutCopies = 1.05;
 
-// Vectors of one thread: where the right side is computed, few rows do that in registers
-// (backend/host/plan/DotOperands), and a single one has sums for nothing else.
+// For programs of one thread, where the right side is computed: few rows do that in registers
+// (backend/host/plan/DotOperands), and a single row needs no sums for other rows.
 constexpr int64_t boundsOfComputed[] = {1, 24};
 
-/// The one size of a loop that is not reduced and that is not known. Of several, the rows of an attention: the others
-/// only multiply its programs. For other roots nothing is assumed then: what is best depends on each.
+/// The size of the only loop that is not reduced and whose size is not known. If there are several: that of an
+/// attention's rows, since the others only multiply the number of programs; null for other roots, where the best
+/// schedule depends on each of them.
 static AffineExpr findUnknownSize(const KernelSpace &space) {
   SmallVector<const Loop *> unknown;
   for (const Loop &loop : space.loops())
@@ -40,7 +42,8 @@ static tile::ScheduleAttr withoutMostTiles(tile::ScheduleAttr schedule) {
   return schedule.withParts(schedule.getParts(), /*mostTiles=*/0);
 }
 
-/// Is `wide`, which was chosen for larger sizes, as good as `own` for what is assumed? Then a kernel is saved.
+/// Is `wide`, which was chosen for larger sizes, as good as `own` for the assumed size, so that no further kernel is
+/// needed?
 static bool serves(const KernelSpace &space, const Root &root, tile::ScheduleAttr wide, tile::ScheduleAttr own,
                    const TargetDesc &target) {
   if (withoutMostTiles(wide) == withoutMostTiles(own)) // room for more tiles than there are does no harm
@@ -52,7 +55,7 @@ static bool serves(const KernelSpace &space, const Root &root, tile::ScheduleAtt
   return ofWide && ofOwn && *ofWide <= (target.bulkCopies ? mostToServe : mostToServeWithoutCopies) * *ofOwn;
 }
 
-/// For rows up to each of a table's bounds.
+/// A schedule for each bound of `boundsOfComputed`.
 static SizeVariants variantsOfComputed(const KernelSpace &space, AffineExpr size, const TargetDesc &target) {
   const Root &root = rootOf(space.root);
   SizeVariants result{size, {}, root.forVectors(space, target)};

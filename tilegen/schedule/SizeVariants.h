@@ -13,7 +13,7 @@
 
 namespace tilewright::tilegen {
 
-/// A schedule for sizes up to `most`, from where the one before ends.
+/// A schedule for sizes that are larger than the bound of the variant before, and at most `most`.
 struct SizeVariant {
   int64_t most;
   tile::ScheduleAttr schedule;
@@ -25,8 +25,8 @@ struct SizeVariants {
   tile::ScheduleAttr schedule;                // beyond them
 };
 
-/// The schedules of a kernel by its one size that is not known. Nothing for kernels that are scheduled in one way, as
-/// nearly all are whose programs are threads with vector registers: those cut sizes when running.
+/// The schedules of a kernel for ranges of its one unknown size. nullopt for kernels with a single schedule. Nearly all
+/// kernels whose programs are one thread have one, because such programs cut sizes when running.
 std::optional<SizeVariants> chooseVariants(const KernelSpace &space, const TargetDesc &target);
 
 } // namespace tilewright::tilegen

@@ -3,9 +3,9 @@
 //
 //   steps of a part * step + sharing + parts * reading,    step = max(bytes / bandwidth of a multiprocessor, computing)
 //
-// Few rows leave little to multiply: a step takes as long as its keys and values are on their way. A multiprocessor
-// brings hardly more than its share of the memory's bandwidth, so a machine that is half empty reads at half speed.
-// Warps that copy for themselves have nothing but their own step to hide its latency behind.
+// With few rows there is little to multiply, and a step takes as long as copying its keys and values. A multiprocessor
+// reads hardly more than its share of the memory's bandwidth, so a machine that is half empty reads at half speed.
+// Without roles a warp also has to compute its step, whose latency nothing hides.
 #include "tilegen/schedule/SplitKeys.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -16,7 +16,7 @@ namespace tilewright::tilegen {
 // 23 and 22 us in all for 1, 4 and 16 rows took 22, 25 and 24 (docs/performance.md).
 constexpr double shareOfBandwidth = 0.85;
 // A warp of 16 rows takes 1.05 us for 64 keys of 128, and about 0.7 for 64 of 64.
-constexpr double secondsOfWarpStep = 0.3e-6, multiplicationsOfWarp = 3.5e11; // at least, and beside them a second
+constexpr double secondsOfWarpStep = 0.3e-6, multiplicationsOfWarp = 3.5e11; // fixed time of a step; then a second
 constexpr double secondsOfSharing = 2e-6;     // to write the last bytes, count, and wait for the first bytes read
 constexpr double secondsOfReading = 0.3e-6;   // of a part, by a program that waits for several at a time
 constexpr double bytesOfUnitPerSecond = 1e11; // of a multiprocessor, from the second-level cache

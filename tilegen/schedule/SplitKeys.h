@@ -13,12 +13,13 @@ struct KeySteps {
   int64_t tiles;                 // programs
   int64_t steps;                 // of each, through the keys
   int64_t bytesOfStep;           // of the keys and values of one step
-  int64_t bytesOfPart;           // what a program leaves of its part: the mix, mostly
+  int64_t bytesOfPart;           // what a program writes to the workspace: mostly the mix
   int64_t resident;              // programs that a multiprocessor holds at a time
-  int64_t multiplicationsOfWarp; // in one step; 0 where it waits for nothing but the copies of others
+  int64_t multiplicationsOfWarp; // in one step; 0 with roles, where a step takes as long as its copies
 };
 
-/// 1 where splitting is not estimated to be clearly faster.
+/// The number of programs among which to split the keys of a tile; 1 where splitting is not estimated to be clearly
+/// faster, or the target's bandwidth is not known.
 int64_t partsOfKeys(const KeySteps &programs, const TargetDesc &target);
 
 } // namespace tilewright::tilegen

@@ -26,13 +26,14 @@ constexpr int64_t longestRow = 1 << 16;
 constexpr int64_t matmulRows = 96, matmulColumns = 256, unpackedRows = 1008, stepOfUnknown = 256;
 // Rows of a register tile where there may be one row only: the others are computed for nothing then.
 constexpr int64_t rowsOfUnknown = 6;
-// What a program takes of an image of unknown size, at most: of a row, and rows.
+// The most that a program takes of an image of unknown size: elements of a row, and rows.
 constexpr int64_t rowOfUnknownImage = 128, rowsOfUnknownImage = 8;
-// Where the left side may have to be copied first (windows that may leave the image), a program does so for more
-// columns.
+// Where the left side has to be copied first (windows that may leave the image), a program has more columns, so that
+// one copy serves them all.
 constexpr int64_t columnsOfCopied = 512;
-// Where the right side is computed, a program does so for all of its rows, once for so many columns: they stay in the
-// second-level cache. 128 rows of 4,096 by 4,096 numbers of four bits: 64 and 128 columns 18.9 ms, 256 19.6 to 20.7.
+// Where the right side is computed, a program computes it once for all of its rows, and has only as many columns as
+// stay in the second-level cache. 128 rows times 4,096 by 4,096 numbers of four bits take 18.9 ms with 64 or 128
+// columns, 19.6 to 20.7 with 256.
 constexpr int64_t columnsOfComputed = 128;
 // Programs that a kernel should have for the threads there may be.
 constexpr int64_t enoughPrograms = 16;
@@ -41,17 +42,18 @@ constexpr int64_t enoughPrograms = 16;
 constexpr int64_t leastMatrixRows = 5;
 
 constexpr int64_t widestStrip = 8; // vectors
-// Few rows times a matrix that lies as it is read the matrix once. One that comes from memory must come as a stream:
-// some of its rows at a time, each along as many columns as leave work for a few threads, with the sums in the
+// A product of few rows reads a matrix that is not packed once. A matrix that comes from memory must be streamed: a
+// step takes some of its rows, each along as many columns as leave work for a few threads, and the sums stay in the
 // first-level cache.
 constexpr int64_t fewRows = 12, streamedRows = 12, streamedColumns = 4096, leastStreamed = 1024, streamingPrograms = 4;
-// Elements and columns of the matrix from which that is faster than to run down it strip by strip.
+// The least elements and columns of a matrix for which that is faster than taking all its rows strip by strip.
 constexpr int64_t leastMatrix = 1 << 20, leastColumns = 512;
-// Elements of a matrix that a program reads again for each of its rows of dots along k: half of the second-level cache.
+// The most elements of the right side that a program of scheduleDots has: it reads them again for each row, so they
+// take at most half of the second-level cache.
 constexpr int64_t elementsOfDots = 1 << 17;
 
-/// Register tiles of a contraction, from wide to narrow: accumulators, one row of the right side and a broadcast value
-/// fill the registers.
+/// Register tiles of a contraction, from wide to narrow. Their accumulators, one row of the right side and one
+/// broadcast value of the left side fill the registers.
 struct RegisterTile {
   int registers; // of the machine
   int64_t vectors, rows;
@@ -88,8 +90,8 @@ static int64_t elementsOfProgram(const KernelSpace &space) {
   return std::clamp(total / enoughPrograms, leastElements, programElements);
 }
 
-/// How many turns of a loop of unknown size a program should take: of the innermost many, of others a few; of the
-/// images that a window slides over one, and as much of their rows as some images have.
+/// How many iterations of loop `which`, whose size is not known, a program should take: many of the innermost, a few of
+/// others. For windows: some rows, or a part of a row, of one image.
 static int64_t mostOfUnknown(const KernelSpace &space, ArrayRef<unsigned> parallel, size_t which) {
   size_t inside = parallel.size() - 1 - which;
   if (space.root == RootKind::Window && parallel.size() > 2)
@@ -97,8 +99,8 @@ static int64_t mostOfUnknown(const KernelSpace &space, ArrayRef<unsigned> parall
   return inside == 0 ? 1024 : 8;
 }
 
-/// The largest divisor of `size` up to `limit`, if it is at least half of that: no program is cut short then, and none
-/// has guards.
+/// The largest divisor of `size` up to `limit`, if it is at least half of `limit`, so that all programs are whole and
+/// need no guards; else `limit`.
 static int64_t wholeTile(int64_t size, int64_t limit) {
   for (int64_t tile = std::min(size, limit); 2 * tile > limit; --tile)
     if (size % tile == 0)
@@ -106,7 +108,7 @@ static int64_t wholeTile(int64_t size, int64_t limit) {
   return limit;
 }
 
-/// Tiles of the parallel loops, innermost first until a program has its elements.
+/// The tiles of the parallel loops: inner loops are taken whole, until a program has `elements`.
 static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t elements) {
   SmallVector<int64_t> tiles;
   SmallVector<unsigned> loops = space.loopsOfKind(LoopKind::Parallel);
@@ -121,8 +123,8 @@ static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t 
   return tiles;
 }
 
-/// Those of a kernel without reductions: where something lies along the last loop but one, tiles have whole vectors of
-/// that too, so that the backend can transpose blocks of it.
+/// The tiles of a kernel without reductions. Where some buffer is contiguous along the last loop but one, tiles have
+/// whole vectors along that loop too, so that the backend can transpose blocks.
 static SmallVector<int64_t> tilePointwise(const KernelSpace &space, const TargetDesc &target) {
   int64_t elements = elementsOfProgram(space), block = 2 * target.vectorBits / 32;
   SmallVector<int64_t> tiles = tileParallelLoops(space, elements);
@@ -152,17 +154,17 @@ tile::ScheduleAttr vectors::scheduleReductions(const KernelSpace &space, const T
     row *= steps.back();
   }
   SmallVector<int64_t> tile = tileParallelLoops(space, std::max<int64_t>(1, elementsOfProgram(space) / row));
-  // A window's elements share what is read for all of them (the weights of a depthwise product) and much of what is
-  // read for each: rows of them are computed together, one vector wide so that all of that stays in registers, where
-  // there are surely that many.
+  // Neighbouring results of a window share what is read for all of them (the weights of a depthwise product) and much
+  // of their windows. So several neighbours in a row are computed together, each one vector wide so that all of that
+  // stays in registers, if rows are surely long enough.
   SmallVector<unsigned> kept = space.loopsOfKind(LoopKind::Parallel);
   int64_t unknown =
       kept.size() < 3 ? 1 : rowOfUnknownImage; // two loops of which one is not known are images and channels
   int64_t rows = kept.size() < 2 ? 1 : constantOf(space.loops()[kept[kept.size() - 2]].size).value_or(unknown),
           together = evenTile(rows, target.vectorRegisters / 4, 1);
   bool shared = space.root == RootKind::Window && 2 * rows >= target.vectorRegisters / 4;
-  // A row's last strip is computed whole, so strips are as wide as cuts the row evenly: 40 elements are one of 48, not
-  // one of 64.
+  // A row's last strip is computed in full, so strips have the width that cuts the row evenly: 40 elements are one
+  // strip of 48, not one of 64.
   int64_t strip = space.root == RootKind::RowReduction
                       ? std::min(4 * lanes, roundUp(evenTile(steps.back(), 4 * lanes, lanes), lanes))
                       : 4 * lanes;
@@ -177,9 +179,9 @@ struct MatmulShape {
 };
 } // namespace
 
-/// What one row costs in register tiles of `width` and `height`, in elements: padded columns count in full, and each
-/// multiplication costs half the loads that it shares with its neighbours. A last tile is no wider than a vector, or
-/// half of one, if that is enough.
+/// The cost of one row of `columns` in register tiles of `width` and `height`, in multiplications: padded columns count
+/// in full, and a load costs half a multiplication, shared by the elements of the tile that use it. The last tile is
+/// one vector or half a vector wide if that suffices.
 static double costOfRow(int64_t columns, int64_t width, int64_t height, int64_t lanes) {
   auto cost = [&](int64_t count, int64_t width) {
     double loads = static_cast<double>(lanes) / std::max(width, lanes) + 1.0 / height;
@@ -189,7 +191,7 @@ static double costOfRow(int64_t columns, int64_t width, int64_t height, int64_t 
   return cost(columns - rest, width) + (rest > 0 ? cost(last, last) : 0);
 }
 
-/// The register tile of at most `tallest` rows that wastes least: padded rows count in full too.
+/// The register tile of at most `tallest` rows with the least cost, where padded rows count in full too.
 static MatmulShape shapeMatmul(int64_t rows, int64_t columns, int64_t tallest, int64_t rowLimit, int64_t columnLimit,
                                const TargetDesc &target) {
   int64_t lanes = target.vectorBits / 32;
@@ -211,8 +213,8 @@ static MatmulShape shapeMatmul(int64_t rows, int64_t columns, int64_t tallest, i
   return best;
 }
 
-/// Fewer columns a program, down to `least`, until there are enough programs for the threads there may be: for at least
-/// one image, where rows are those of any number of images.
+/// The columns of a program: those of `shape`, or fewer, down to `least`, until there are enough programs for all
+/// threads. Where rows are those of any number of images, there must be enough for one image.
 static int64_t spreadColumns(const KernelSpace &space, int64_t columns, const MatmulShape &shape, int64_t least) {
   int64_t others = 1, tile = shape.columnTile;
   for (const Loop &loop : space.loops())
@@ -224,8 +226,7 @@ static int64_t spreadColumns(const KernelSpace &space, int64_t columns, const Ma
   return tile;
 }
 
-/// Few rows times a large matrix that is not packed: all columns of a program take a step of a few of the matrix's rows
-/// together.
+/// Is this a product of few rows and a large matrix that is not packed, so that the matrix should be streamed?
 static bool streamsRightSide(const KernelSpace &space, int64_t rows, int64_t columns) {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   int64_t depth = constantOf(space.loops()[reduced.back()].size).value_or(leastMatrix);
@@ -233,8 +234,8 @@ static bool streamsRightSide(const KernelSpace &space, int64_t rows, int64_t col
          reduced.size() == 1 && space.columnsAreContiguous();
 }
 
-/// Columns of a program that streams: a few programs if each has enough, more only where its sums would outgrow the
-/// cache.
+/// The columns of a program that streams: there are a few programs, if each has columns enough, and more only where
+/// sums would not fit in the cache.
 static int64_t columnsOfStream(const KernelSpace &space, int64_t columns) {
   int64_t others = 1;
   for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
@@ -244,10 +245,10 @@ static int64_t columnsOfStream(const KernelSpace &space, int64_t columns) {
       columns, std::max<int64_t>({1, wanted, static_cast<int64_t>(llvm::divideCeil(columns, streamedColumns))}));
 }
 
-/// Dots along k, as vectors and one horizontal sum: where both sides lie along k, and there are too few rows (or a
-/// single column) to pay for a transposed copy of the right side. Two loads a multiplication are all they can do: 43 %
-/// of the peak, from caches. A single column may sum over a window too: the register tiles of a product would compute a
-/// vector of columns for it.
+/// A schedule of dots along k, as vectors with one horizontal sum at the end: where both sides are contiguous along k,
+/// and there are too few rows (or a single column) to pay for a transposed copy of the right side. Each multiplication
+/// needs two loads, so they reach 43 % of the peak from caches. A single column may also be a sum over windows, for
+/// which the register tiles of a product would compute a whole vector of columns. nullopt for other products.
 static std::optional<tile::ScheduleAttr> scheduleDots(const KernelSpace &space, int64_t rows, int64_t columns,
                                                       const TargetDesc &target) {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
@@ -274,8 +275,8 @@ static std::optional<tile::ScheduleAttr> scheduleDots(const KernelSpace &space, 
   auto spread = [&](int64_t size) {
     return std::min(std::max(size / enoughPrograms, std::min(size, lanes)), elementsOfDots / depth);
   };
-  // The epilogue of a single column has its vectors along the rows. Four of them hide each other's latency; where there
-  // are any number of images, they are of one.
+  // The epilogue of a single column has its vectors along the rows. Four vectors hide each other's latency. Where there
+  // may be any number of images, a program takes rows of one image.
   if (columns == 1) {
     AffineExpr count = space.loops()[space.loopsOfKind(LoopKind::Row).front()].size;
     int64_t together = constantOf(count) ? rows : std::max(rows, count.getLargestKnownDivisor());
@@ -286,8 +287,8 @@ static std::optional<tile::ScheduleAttr> scheduleDots(const KernelSpace &space, 
   return tile::ScheduleAttr::ofVector(space.nest.context, RootKind::Gemv, tile, steps, {1, 4 * lanes});
 }
 
-/// The instruction of a matrix unit that multiplies this: bytes, packed, along one loop of whole steps. Few rows leave
-/// most of it idle, and come from memory no faster.
+/// The matrix instruction for products of bytes whose right side is packed and whose reduced loop is a multiple of the
+/// instruction's k. Null for others, and for few rows, which leave most of the unit idle and wait for memory anyway.
 static const MatrixInstruction *matrixUnitFor(const KernelSpace &space, int64_t rows, int64_t columns,
                                               const TargetDesc &target) {
   auto isByte = [](Value value) { return cast<RankedTensorType>(value.getType()).getElementType().isInteger(8); };
@@ -302,8 +303,8 @@ static const MatrixInstruction *matrixUnitFor(const KernelSpace &space, int64_t 
   return nullptr;
 }
 
-/// Register tiles of four tiles of sums: two by two, so that each tile of operands is used twice, where there are more
-/// rows than one tile has.
+/// A register tile of four of the unit's tiles of sums. They are two by two where there are more rows than one tile
+/// has, so that each tile of operands is used twice.
 static MatmulShape shapeForMatrixUnit(const MatrixInstruction &unit, int64_t rows, int64_t columns) {
   int64_t tall = rows > unit.m ? 2 : 1, wide = 4 / tall;
   MatmulShape shape{std::min(rows, tall * unit.m), std::min(roundUp(columns, unit.n), wide * unit.n), 0, 0};
@@ -335,8 +336,8 @@ tile::ScheduleAttr vectors::scheduleContraction(const KernelSpace &space, const 
                                          : isComputed    ? columnsOfComputed
                                                          : matmulColumns,
                                          target);
-  // A row times a narrow matrix that lies as it is runs down the matrix in one strip, which reads each of its rows at
-  // once.
+  // A row times a narrow matrix that is not packed takes all columns as one strip, so that each row of the matrix is
+  // read at once.
   if (rows == 1 && !packed && !streams)
     shape.columns = std::min(widestStrip * target.vectorBits / 32, roundUp(columns, target.vectorBits / 32));
   shape.columnTile = roundUp(streams ? columnsOfStream(space, columns) : shape.columnTile, shape.columns);

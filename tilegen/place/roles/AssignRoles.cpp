@@ -15,13 +15,15 @@
 //                                         %slot = tile.ring_acquire ring[%step]
 //                                         tile.bulk_copy A[%k], B[%k] into %slot }
 //
-// Both count the same steps, through all programs, so the copies of the next program run while this one's results are
-// stored. MultiplyLoop.h has the forms of the loop that multiplies. Programs whose loops differ in length are taken by
-// a block each, because the hardware shares those out better than a fixed order, the longest first; unless the schedule
-// has an order in which blocks that take them in turn have equally many steps (tilegen/emit/EmitTiles.cpp).
+// Both roles count the same steps, through all programs, so the copies of the next program run while this one's results
+// are stored. MultiplyLoop.h has the forms of the loop that multiplies.
 //
-// Where kernels start before the ones before them end, the thread that copies fills the first slots with what is
-// constant before it waits for those (earlySteps):
+// Where programs have loops of different length, each has a block of its own, the longest first, because the hardware
+// balances that better than a fixed assignment. An exception is a schedule with an order in which blocks that take
+// several programs get equally many steps (tilegen/emit/EmitTiles.cpp).
+//
+// Where a kernel may start before the kernels that it reads from end, the thread that copies fills the first slots with
+// constants before it waits for those kernels (earlySteps):
 //
 //   for %k of the first program, in the first slots {
 //     tile.ring_acquire ring[%step] ; tile.bulk_copy B[%k] }
@@ -29,8 +31,9 @@
 //   for %p ... for %k {
 //     if %step is one of those { tile.bulk_copy A[%k] } else { tile.ring_acquire ; tile.bulk_copy A[%k], B[%k] } }
 //
-// With two groups the programs alternate between them: one multiplies while the other stores. They take turns,
-// because a barrier tells a step from the one before it in the same slot, but not from those that other groups take:
+// With two groups the programs alternate between them: one multiplies while the other stores. Only one may multiply at
+// a time: an mbarrier has one bit of phase, which tells a step from the one before it in the same slot, but not from
+// the steps of another group. So they take turns:
 //
 //   tile.ring_drain turns[%turn - 1] ; the loop ; tile.ring_release turns[%turn]
 #include "tilegen/place/LoopBounds.h"
@@ -45,12 +48,12 @@ using namespace tilewright::tile;
 
 namespace {
 
-/// Registers of a thread, by role. Warps that copy need few; a few more where they fill several rings, or compute with
-/// sizes that are symbols, or where pixels are; but those that split singles need all that is left.
+/// Registers of a thread, by role. Warps that copy need few: more where they fill several rings, and most where they
+/// compute the positions of pixels, unless the warps that multiply split singles and need the registers themselves.
 constexpr int64_t registersToCopy = 24, registersToCopyMore = 32, registersToWalk = 40, mostRegisters = 240,
                   warpsToCopy = 4;
 
-/// Of a thread of each role; 0: as many as at the start.
+/// Registers of a thread of each role; 0: as many as a thread has at the start.
 struct RoleBudget {
   int64_t toMultiply = 0, toCopy = 0;
 };
@@ -64,7 +67,8 @@ public:
   void run();
 
 private:
-  /// Where a role is: the programs' loop carries the steps done so far, and the programs if somebody counts them.
+  /// How far a role has come: the numbers of steps and of programs so far. The loop over programs carries both;
+  /// `program` is null if neither turns nor rings need it.
   struct Place {
     Value step, program;
   };
@@ -101,20 +105,21 @@ private:
   bool isPersistent_;
   RoleRooms rooms_;
   SmallVector<Value> maps_; // of plan_.copied
-  Value turns_;             // only with several groups
-  Value earlySteps_;        // from 0 to this, constants were copied before the wait; null: none were
+  Value turns_;             // the ring by which groups take turns; null if there is one group
+  Value earlySteps_;        // how many first steps had their constants copied before the wait; null: none
   int64_t blocks_ = 0;      // of the grid, if it is persistent
 };
 
 } // namespace
 
-/// What a role that copies needs of the others' work.
+/// Whether `op` computes a number without side effects. The role that copies needs only these operations of a program.
 static bool isIndexArithmetic(Operation &op) {
   return isMemoryEffectFree(&op) && !op.getNumRegions() && op.getNumResults() == 1 &&
          !isa<RankedTensorType>(op.getResult(0).getType());
 }
 
-/// Blocks whose threads start with few registers take some from the warps that copy.
+/// How registers are shared out. In blocks whose threads start with fewer than `mostRegisters`, the warps that multiply
+/// take some from the warps that copy.
 static RoleBudget budgetOf(ScheduleAttr schedule, const RolePlan &plan) {
   int64_t multiplying = schedule.getGroups() * schedule.getWarps(), all = multiplying + warpsToCopy,
           atStart = RolesOp::registersAtStart(all);
@@ -175,7 +180,8 @@ void RoleBuilder::when(Value condition, llvm::function_ref<void()> build) {
   build();
 }
 
-/// Writes what every step reads and no engine brings; the program before may still be read.
+/// Writes the operands that every step reads and the engine cannot bring. Other warps may still read those of the
+/// program before, so there is a barrier in front.
 void RoleBuilder::stage(const IRMapping &now) {
   if (plan_.staged.empty())
     return;
@@ -186,7 +192,7 @@ void RoleBuilder::stage(const IRMapping &now) {
   BarrierOp::create(b_, loc_);
 }
 
-/// The loop of a group that multiplies; the step after it.
+/// Emits the loop of a group that multiplies, with its waits. Returns the number of steps after it.
 Value RoleBuilder::multiply(IRMapping &now, Place at) {
   if (turns_) {
     Value isLater = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::sgt, at.program, constant(0));
@@ -218,7 +224,7 @@ void RoleBuilder::startCopy(const CopiedOperand &copied, Value map, const IRMapp
   BulkCopyOp::create(b_, loc_, map, coordinates, pixels, rooms_.room.at(load), slot, ring);
 }
 
-/// Starts copies of one ring's operands.
+/// Starts the copies into `slot` of those of one ring's operands for which `which` holds.
 void RoleBuilder::copyOperands(size_t ring, const IRMapping &now, Value slot,
                                llvm::function_ref<bool(const CopiedOperand &)> which) {
   for (auto [copied, map] : llvm::zip(plan_.copied, maps_))
@@ -233,18 +239,18 @@ Value RoleBuilder::acquire(size_t ring, Value step) {
   return RingAcquireOp::create(b_, loc_, rooms_.rings[ring], step, bytes);
 }
 
-/// Fills the slot of a step of one ring.
+/// Fills the slot of `step` in one ring.
 void RoleBuilder::copyInto(size_t ring, const IRMapping &now, Value step) {
   auto fill = [&] { copyOperands(ring, now, acquire(ring, step), [](const CopiedOperand &) { return true; }); };
   if (!earlySteps_)
     return fill();
-  // Of the first steps, as many as there are slots, step and slot have the same number.
+  // Step and slot have the same number in the early steps, of which there are at most as many as slots.
   when(arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::uge, step, earlySteps_), fill);
   when(arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ult, step, earlySteps_),
        [&] { copyOperands(ring, now, step, std::not_fn(isOfConstant)); });
 }
 
-/// What a step of the loop at `position` copies with.
+/// Clones the index arithmetic of a step of the loop at `position`, and returns the mapping to the clones.
 IRMapping RoleBuilder::inLoop(const IRMapping &now, Value position) {
   IRMapping inside = now;
   inside.map(plan_.loop.getInductionVar(), position);
@@ -254,15 +260,17 @@ IRMapping RoleBuilder::inLoop(const IRMapping &now, Value position) {
   return inside;
 }
 
-/// Worth it only where the others come from a kernel before: behind the constants they arrive later. Steps are counted
-/// through all programs, so that the first slots' are those of a block's first program.
+/// Whether constants are copied before the wait. That pays only where other operands have to wait: if none has, copying
+/// constants first would delay them. The block must be persistent, with steps counted through all programs, so that
+/// the first slots belong to its first program.
 bool RoleBuilder::hasConstantsFirst() const {
   auto isOfAwaited = [](const CopiedOperand &copied) { return isAwaited(LoadOp(copied.load).getBuffer()); };
   return facts_.constantsFirst && isPersistent_ && plan_.carriesSums && llvm::any_of(plan_.copied, isOfConstant) &&
          llvm::any_of(plan_.copied, isOfAwaited);
 }
 
-/// The constants of the first slots, for program `first` if it comes before `end`.
+/// Copies the constants of the first slots, for program `first` if it is less than `end`, then waits for the kernels
+/// before this one.
 void RoleBuilder::copyConstants(Value first, Value end) {
   int64_t bytes = 0;
   for (const CopiedOperand &copied : plan_.copiedInto(0))
@@ -285,7 +293,7 @@ void RoleBuilder::copyConstants(Value first, Value end) {
   AwaitKernelsOp::create(b_, loc_);
 }
 
-/// The loop of the thread that copies; the step after it.
+/// Emits the loop of the thread that copies. Returns the number of steps after it.
 Value RoleBuilder::copy(IRMapping &now, Place at) {
   for (auto [i, ring] : llvm::enumerate(plan_.rings))
     if (ring.isOfProgram)
@@ -305,8 +313,8 @@ Value RoleBuilder::copy(IRMapping &now, Place at) {
   return loop.getResult(0);
 }
 
-/// Program `number` in one role: everything up to the loop, the loop, and the rest if the role `stores`. Returns what
-/// `fillLoop` returns, or null if there is no loop.
+/// Emits program `number` in one role: everything up to the loop, the loop by `fillLoop`, and the rest if the role
+/// `stores`. Returns what `fillLoop` returns.
 Value RoleBuilder::fillProgram(Value number, bool stores, llvm::function_ref<Value(IRMapping &)> fillLoop) {
   IRMapping now;
   Value after;
@@ -326,7 +334,7 @@ Value RoleBuilder::fillProgram(Value number, bool stores, llvm::function_ref<Val
   return after;
 }
 
-/// The programs of one role. Group number `group` of several takes every `groups`-th of those that its block takes.
+/// Emits the body of one role. Of the programs that its block takes, group number `group` takes every `groups`-th.
 void RoleBuilder::fillBody(Region &body, int64_t group, bool stores) {
   int64_t groups = stores ? schedule_.getGroups() : 1;
   OpBuilder::InsertionGuard guard(b_);
@@ -345,7 +353,7 @@ void RoleBuilder::fillBody(Region &body, int64_t group, bool stores) {
   Value end = number ? constant(number.getValue()) : SizeOp::create(b_, loc_, count, ValueRange()).getResult();
   if (!stores && hasConstantsFirst())
     copyConstants(first, end);
-  // Bounds of the loop are constants or sizes, which stand in the kernel itself: every role has its own.
+  // The bounds of the loop are constants or sizes of the kernel, so each role can compute the trip count by itself.
   auto skipped = [&](int64_t times) { // steps of `times` programs that other groups take
     return arith::MulIOp::create(b_, loc_, tripCount(b_, plan_.loop), constant(times)).getResult();
   };
@@ -392,7 +400,7 @@ void RoleBuilder::run() {
   }
 }
 
-/// Erases what the roles have copies of.
+/// Erases the operations of which the roles have copies.
 static void eraseOriginals(KernelOp kernel) {
   SmallVector<Operation *> originals;
   for (Operation &op : kernel.getBody().front().without_terminator())

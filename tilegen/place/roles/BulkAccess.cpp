@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The address of a load as a sum of one term a dimension. BulkAccess.h draws it.
+// Splits the address of an access into one term for each dimension. BulkAccess.h has an example.
 #include "tilegen/place/roles/BulkAccess.h"
 
 #include "tilegen/index/IndexAlgebra.h"

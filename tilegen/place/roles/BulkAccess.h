@@ -8,7 +8,7 @@
 //     tile.load %x[%b, %m, %k] map (d0, d1, d2) -> (d0 floordiv 4, d1, (d0 mod 4) * 64 + d2)    of (2, 128, 256)
 //
 //     address    d2  +  256 d1  +  64 (d0 mod 4)  +  32768 (d0 floordiv 4)
-//     tensor     a box's row and rows; then coordinates that are the same in the whole tile
+//     tensor     two dimensions of the box, along its rows and across; two coordinates that are the same in the tile
 #pragma once
 
 #include "tilegen/place/AccessFacts.h"
@@ -17,34 +17,37 @@
 
 namespace tilewright::tile {
 
-/// How rows of a tile visit the pixels of an image, from the lower corner to the upper one, which counts from the last
-/// pixel; x first.
+/// How rows of a tile visit the pixels of an image: those from corner `lower` to corner `upper`, `steps` pixels apart.
+/// `upper` counts from the last pixel of the image. Each vector has x first, then y.
 struct PixelBox {
   llvm::SmallVector<int64_t> lower, upper, steps;
-  llvm::SmallVector<mlir::AffineExpr> offsets; // added to every pixel: the place in the window; of the load's offsets
+  llvm::SmallVector<mlir::AffineExpr> offsets; // added to every pixel: the tap of the window; of the load's offsets
 };
 
-/// Fastest dimension first.
+/// An access as the copy engine does it: a tensor, and where a box of it begins. Each vector has the dimension that is
+/// contiguous in memory first.
 struct BulkAccess {
   mlir::AffineExpr start;                             // the element at the coordinates 0; of the kernel's symbols
   llvm::SmallVector<mlir::AffineExpr> sizes, strides; // in elements; of the kernel's symbols
   llvm::SmallVector<mlir::AffineExpr> coordinates;    // of the tile's first element; of the load's offsets
-  llvm::SmallVector<int64_t> box;
-  std::optional<PixelBox> pixels = std::nullopt; // its rows are pixels of a window, rather than neighbours
+  llvm::SmallVector<int64_t> box;                     // sizes in elements; the first is 128 bytes
+  std::optional<PixelBox> pixels = std::nullopt;      // the rows of a box are pixels of windows of an image
 };
 
-/// `access` as boxes whose rows run along dimension `fast`. Where that cannot be, `why` says so.
+/// `access` as boxes whose rows run along dimension `fast` of the tile. nullopt where that cannot be; then `why` is the
+/// reason, as it follows "because" in a remark.
 std::optional<BulkAccess> bulkAccess(const Access &access, unsigned fast, std::string &why);
-/// A load as pixels of windows of images, whose channels run along dimension `fast` (PixelAccess.cpp).
+/// A load as pixels of windows of images, whose channels run along dimension `fast` of the tile (PixelAccess.cpp).
+/// nullopt for loads of another form.
 std::optional<BulkAccess> pixelAccess(const Access &load, unsigned fast);
 
-/// The tensor of an access to `buffer`, copied in its boxes; `rounded` to tf32 on the way.
+/// Creates the tensor map of an access to `buffer`, an argument of a kernel. Singles are `rounded` to tf32 when copied.
 TensorMapOp makeTensorMap(mlir::OpBuilder &b, mlir::Location loc, const BulkAccess &access, mlir::Value buffer,
                           bool rounded = false);
-/// The coordinates of the access's tile, whose offsets are given.
+/// The coordinates at which a box begins, as values, for a tile at `offsets`, in a kernel of so many `symbols`.
 llvm::SmallVector<mlir::Value> boxCoordinates(mlir::OpBuilder &b, mlir::Location loc, const BulkAccess &access,
                                               mlir::ValueRange offsets, unsigned symbols);
-/// Expressions of the load's offsets as values.
+/// Expressions of the load's offsets and of the kernel's `symbols` as values.
 llvm::SmallVector<mlir::Value> valuesOf(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<mlir::AffineExpr> exprs,
                                         mlir::ValueRange offsets, unsigned symbols);
 

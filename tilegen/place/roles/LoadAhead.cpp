@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads of what is added to a product's sums, before the loop that sums.
+// Moves loads of what an epilogue adds to a product's sums in front of the loop that sums.
 //
 //   scf.for %k ... tile.dot                      %r = tile.load %residual
 //   %r = tile.load %residual              ->     scf.for %k ... tile.dot
 //   arith.addf %sum, %r                          arith.addf %sum, %r
 //
-// A block with roles has its multiprocessor to itself, so nothing else runs while it waits for such a load: one load
-// from memory, about a microsecond, of kernels that take ten (docs/performance.md). The registers that hold the
-// elements meanwhile must be free beside the sums.
+// A block with roles has its multiprocessor to itself, so nothing else hides the latency of such a load: about a
+// microsecond, in kernels that take ten (docs/performance.md). The elements occupy registers during the loop, so these
+// must be free beside the sums.
 #include "tilegen/place/roles/RolePlan.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
 
 namespace {
-constexpr int64_t registersBeside = 56; // of a thread: addresses, counters, and what the rest of the epilogue computes
+constexpr int64_t registersBeside = 56; // of a thread, for addresses, counters and the rest of the epilogue
 }
 
 void tilewright::tile::loadAhead(const RolePlan &plan, int64_t registers) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts the operations of a loop by what of the second product flows into them: of this step, of the step before, or
-// nothing.
+// Sorts the operations of a loop by whether they depend on the second product: on that of their step (late), on that of
+// the step before (between), or on neither (early).
 #include "tilegen/place/roles/LoopRotation.h"
 
 #include "mlir/Transforms/RegionUtils.h"
@@ -25,7 +25,7 @@ private:
   const RolePlan &plan_;
   scf::ForOp loop_;
   LoopRotation result_;
-  llvm::SmallDenseSet<unsigned> late_; // of what the loop carries
+  llvm::SmallDenseSet<unsigned> late_; // numbers of loop-carried values that late or between parts compute
 };
 } // namespace
 
@@ -35,7 +35,7 @@ bool RotationFinder::isCarriedLate(Value value) {
          late_.contains(argument.getArgNumber() - 1);
 }
 
-/// Operands, and what loops inside of a step take from around them.
+/// The operands of an operation, and the values that its regions use from outside.
 static llvm::SetVector<Value> readBy(Operation &op) {
   llvm::SetVector<Value> values(op.operand_begin(), op.operand_end());
   getUsedValuesDefinedAbove(op.getRegions(), values);
@@ -58,7 +58,7 @@ void RotationFinder::sort() {
       result_.parts[&op] = partOf(op);
 }
 
-/// What the loop carries is late if what it yields for it is not early. Did anything change?
+/// A loop-carried value is late if the loop yields a value for it that is not early. Did this find another one?
 bool RotationFinder::spread() {
   bool changed = false;
   for (auto [i, yielded] : llvm::enumerate(loop_.getBody()->getTerminator()->getOperands())) {

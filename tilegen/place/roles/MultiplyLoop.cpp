@@ -62,7 +62,8 @@ private:
 
 //===- Products ---------------------------------------------------------------------------------------------------===//
 
-/// Starts a product of what is in `slot` of its ring; other operands have one slot.
+/// Starts a product: reads the operands that are loaded in the loop from `slot`, and those of all steps from their only
+/// slot.
 void MultiplyLoop::start(DotOp dot, IRMapping &at, Value slot) {
   for (bool isLhs : {true, false}) {
     Value operand = isLhs ? dot.getLhs() : dot.getRhs();
@@ -82,13 +83,13 @@ void MultiplyLoop::startAt(DotOp dot, IRMapping &at, Value step) {
   start(dot, at, RingWaitOp::create(b_, loc_, ringOf(dot), step));
 }
 
-/// Waits until at most `pending` later products are at work, and releases what this one read in that step.
+/// Waits until at most `pending` later products are running, then releases the slot of `step` that this one has read.
 void MultiplyLoop::finish(DotOp dot, IRMapping &at, int64_t pending, Value step) {
   at.map(dot.getResult(), DotWaitOp::create(b_, loc_, at.lookup(dot.getResult()), pending).getResult(0));
   RingReleaseOp::create(b_, loc_, ringOf(dot), step);
 }
 
-/// A null condition holds.
+/// Releases the slot of `step()`, if `condition` holds; null stands for true.
 void MultiplyLoop::releaseIf(Value condition, Value ring, llvm::function_ref<Value()> step) {
   OpBuilder::InsertionGuard guard(b_);
   if (condition)
@@ -98,12 +99,12 @@ void MultiplyLoop::releaseIf(Value condition, Value ring, llvm::function_ref<Val
 
 //===- Loops ------------------------------------------------------------------------------------------------------===//
 
-/// From there to the end of the loop.
+/// A loop from `lower` to the end of the source loop, with its step.
 scf::ForOp MultiplyLoop::makeLoop(Value lower, ArrayRef<Value> inits) {
   return scf::ForOp::create(b_, loc_, lower, bound(source_.getUpperBound()), bound(source_.getStep()), inits);
 }
 
-/// The body of a loop that carries what the source does, and the step.
+/// The mapping of the source's values in the body of `loop`, which carries what the source carries and the step.
 IRMapping MultiplyLoop::insideOf(scf::ForOp loop) {
   IRMapping inside = now_;
   inside.map(source_.getInductionVar(), loop.getInductionVar());
@@ -115,7 +116,7 @@ SmallVector<Value> MultiplyLoop::carriedIn(ArrayRef<unsigned> which) {
   return llvm::map_to_vector(which, [&](unsigned i) { return now_.lookupOrDefault(source_.getInitArgs()[i]); });
 }
 
-/// What the loop yields in the places `which`, as it is in `at`.
+/// What the source loop yields for the loop-carried values `which`, mapped by `at`.
 SmallVector<Value> MultiplyLoop::yieldedAt(const IRMapping &at, ArrayRef<unsigned> which) {
   return llvm::map_to_vector(
       which, [&](unsigned i) { return at.lookupOrDefault(source_.getBody()->getTerminator()->getOperand(i)); });
@@ -123,8 +124,7 @@ SmallVector<Value> MultiplyLoop::yieldedAt(const IRMapping &at, ArrayRef<unsigne
 
 //===- Sums alone -------------------------------------------------------------------------------------------------===//
 
-/// A step's products continue while the next step starts; those of the step before are waited for, and their slot is
-/// free.
+/// Each step starts its products, waits for those of the step before, and releases that step's slot.
 Value MultiplyLoop::overlapSums(llvm::function_ref<void()> left) {
   SmallVector<Value> inits;
   for (Value init : source_.getInitArgs())
@@ -159,7 +159,7 @@ Value MultiplyLoop::overlapSums(llvm::function_ref<void()> left) {
 
 //===- Singles ----------------------------------------------------------------------------------------------------===//
 
-/// One step's products, added to `sum`; all have been waited for.
+/// Adds one step's products to `sum`, and waits for them.
 Value MultiplyLoop::multiplySplit(DotOp dot, Value slot, Value step, Value sum) {
   Fragments fragments = *fragmentsOf(dot);
   bool inParts = fragments.products > 1;
@@ -184,7 +184,8 @@ Value MultiplyLoop::multiplySplit(DotOp dot, Value slot, Value step, Value sum) 
   Value upper = read(leftRoom, slot);
   Value products = inParts ? multiply(upper, arith::SubFOp::create(b_, loc_, right, high), zero) : sum;
 
-  // A warp that is a step ahead writes into the other slot, and none is two ahead.
+  // Two slots suffice: a warp that is one step ahead writes into the other one, and the barrier keeps it from being two
+  // steps ahead.
   Value place = arith::RemUIOp::create(b_, loc_, step, constant(roomsOfRewritten));
   Value left = SharedLoadOp::create(b_, loc_, withLayout(leftType, rewriteLayout(leftShape, fragments.warps(), warps)),
                                     leftRoom, slot);
@@ -245,14 +246,14 @@ Value MultiplyLoop::runInOrder() {
 
 //===- Rotated ----------------------------------------------------------------------------------------------------===//
 
-/// Null if the loop has a step whatever the sizes are.
+/// Whether the loop has a step, as a value; null if it has one whatever the sizes are.
 Value MultiplyLoop::isNotEmpty() {
   Value lower = bound(source_.getLowerBound()), upper = bound(source_.getUpperBound());
   return tilewright::index::isAlwaysLess(factsOf(lower), factsOf(upper)) ? Value() : isGreater(upper, lower);
 }
 
-/// What `build` makes of `inits`, or these themselves if the condition does not hold; a null condition holds. Placed
-/// programs have no conditions with results: it is a loop of at most one step.
+/// What `build` makes of `inits`, or `inits` if the condition does not hold; a null condition stands for true. An
+/// scf.if of placed programs has no results, so this is a loop of at most one step.
 SmallVector<Value> MultiplyLoop::onceIf(Value condition, ArrayRef<Value> inits,
                                         llvm::function_ref<SmallVector<Value>(ArrayRef<Value>)> build) {
   if (!condition)
@@ -267,7 +268,8 @@ SmallVector<Value> MultiplyLoop::onceIf(Value condition, ArrayRef<Value> inits,
   return loop.getResults();
 }
 
-/// The operations of one part of a step, from the first or, if it is not null, behind `after`; up to a product.
+/// Clones the operations of one part of a step, from its first one, or from behind `after` if that is not null, up to a
+/// product. Returns this product; null if none follows.
 DotOp MultiplyLoop::emitPart(const LoopRotation &rotation, Part part, IRMapping &at, Operation *after) {
   auto operations = llvm::make_range(after ? std::next(after->getIterator()) : source_.getBody()->begin(),
                                      source_.getBody()->getTerminator()->getIterator());
@@ -281,7 +283,8 @@ DotOp MultiplyLoop::emitPart(const LoopRotation &rotation, Part part, IRMapping 
   return {};
 }
 
-/// What is carried early to the next step, then what crosses to its late part; `at` is at the end of this step.
+/// What the rotated loop carries to the next step: the early loop-carried values, then the values that cross to the
+/// late part. `at` maps the source's values at the end of this step.
 SmallVector<Value> MultiplyLoop::carriedOn(const LoopRotation &rotation, const IRMapping &at) {
   SmallVector<Value> values = yieldedAt(at, rotation.carriedEarly);
   for (Value value : rotation.crossing)
@@ -289,7 +292,7 @@ SmallVector<Value> MultiplyLoop::carriedOn(const LoopRotation &rotation, const I
   return values;
 }
 
-/// Step `step` at `position`, up to its second product.
+/// The first step, number `step` at `position`, up to its second product. Returns what the loop carries.
 SmallVector<Value> MultiplyLoop::emitFirst(const LoopRotation &rotation, Value position, Value step,
                                            ArrayRef<Value> early) {
   IRMapping at = now_;
@@ -306,7 +309,8 @@ SmallVector<Value> MultiplyLoop::emitFirst(const LoopRotation &rotation, Value p
   return carriedOn(rotation, at);
 }
 
-/// Step `step` at `position` up to its second product, beside the rest of the step before it.
+/// Step `step` at `position` up to its second product, together with the second product of the step before and what
+/// follows from it. Returns what the loop carries.
 SmallVector<Value> MultiplyLoop::emitBoth(const LoopRotation &rotation, Value position, Value step,
                                           ArrayRef<Value> carried) {
   Value before = minus(step, constant(1));
@@ -327,14 +331,15 @@ SmallVector<Value> MultiplyLoop::emitBoth(const LoopRotation &rotation, Value po
   return carriedOn(rotation, at);
 }
 
-/// What is carried late to the next step.
+/// Waits for the second product of `step` and clones what follows from it. Returns the late loop-carried values.
 SmallVector<Value> MultiplyLoop::finishLate(const LoopRotation &rotation, IRMapping &at, Value step) {
   finish(plan_.dots[1], at, 0, step);
   emitPart(rotation, Part::Late, at, plan_.dots[1]);
   return yieldedAt(at, rotation.carriedLate);
 }
 
-/// Carries what is early, what crosses, and the number of the step whose first product comes next.
+/// The rotated form. Its loop carries the early loop-carried values, the values that cross, and the number of the step
+/// whose first product comes next.
 Value MultiplyLoop::runRotated(const LoopRotation &rotation, llvm::function_ref<void()> left) {
   size_t early = rotation.carriedEarly.size();
   Value lower = bound(source_.getLowerBound()), condition = isNotEmpty();

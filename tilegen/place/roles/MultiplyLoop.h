@@ -18,35 +18,37 @@
 //                     dot_wait 1 ; ring_release keys ; softmax of %s ; dot_wait 0 ; ring_release values }
 //   the last product of the last step
 //
-// A loop that carries a sum of singles, each the sum of two tf32 (SingleParts.h). The right side is held in registers.
-// Of the left side, the slot has the upper parts as it is, and a room beside it gets the lower ones, while the first
-// product is at work. The products of a step start from zero and are added to the sums outside of the matrix units,
-// which would truncate them: the longer the sum, the more.
+// A loop that carries a sum of products of singles, each single as the sum of two tf32 (SingleParts.h). The right side
+// is split in registers. The slot holds the left side as it is, and matrix units read its upper parts there, since they
+// truncate. Its lower parts are written to another allocation while the first product runs. The products of a step
+// start from zero and are added to the sums outside of the matrix units, whose own additions truncate: the longer the
+// sum, the larger the error.
 //
 //   for %k { ring_wait ; %b = shared_load right ; %p = dot left, low %b from 0
 //            shared_write lower parts of left ; barrier ; dot lower left, high %b to %p ; dot left, high %b to %p
 //            dot_wait ; ring_release ; %sum += %p }
 //
-// For one product of tf32, the room gets the left side rounded, and its products go to the sums.
+// For one product of tf32, the left side is written there rounded, and is multiplied into the sums.
 #pragma once
 
 #include "tilegen/place/roles/RolePlan.h"
 
 namespace tilewright::tile {
 
-/// What those who multiply find in shared memory.
+/// What a role that multiplies finds in shared memory. A room is an allocation of it (tile.shared_alloc).
 struct RoleRooms {
-  llvm::SmallVector<mlir::Value> rings;                // as in RolePlan::rings
-  mlir::Value rewritten;                               // the left side as parts of singles; null where nobody splits
-  llvm::DenseMap<mlir::Operation *, mlir::Value> room; // of operands, by what computes them
+  llvm::SmallVector<mlir::Value> rings; // as in RolePlan::rings
+  mlir::Value rewritten; // the left side's lower parts, or the left side rounded; null where singles are not split
+  llvm::DenseMap<mlir::Operation *, mlir::Value> room; // of an operand, by the operation that computes it
 };
 
 /// Slots of RoleRooms::rewritten: one is written while products may still read the other one.
 inline constexpr int64_t roomsOfRewritten = 2;
 
-/// Emits the loop at `b`. `now` maps what was cloned before it, and the loop's results afterwards. `step` counts the
-/// steps before; returns the count after it. `left` is called behind the loop, when nobody reads any more
-/// what all steps read; the last products may still be at work.
+/// Emits the loop at `b`. `now` maps what was cloned before it, and afterwards the loop's results too. `step` is the
+/// number of steps that came before, over all programs of the block; returns the number after the loop. `left` is
+/// called when `b` stands behind the loop, to release what all of its steps read; the last products may still be
+/// running there.
 mlir::Value emitMultiplyLoop(mlir::OpBuilder &b, const RolePlan &plan, const RoleRooms &rooms, mlir::IRMapping &now,
                              mlir::Value step, llvm::function_ref<void()> left);
 

@@ -11,9 +11,10 @@
 //
 // What lies outside of the image is copied as zeros, as the load's guard and fill ask for.
 //
-// Two more forms. Channels may have two coordinates, groups and channels of one, which follow each other in memory. And
-// a row of the window may be a run that is longer than its pixels are apart, with no other loop in it: such rows
-// overlap (fusion/windows/FewChannels.h), and the image has as many pixels as runs that begin and end inside of a line.
+// There are two more forms:
+//  - Channels may have two coordinates, a group and a channel in it, which follow each other in memory.
+//  - A row of a window may be one run of elements that is longer than the distance from pixel to pixel
+//    (fusion/windows/FewChannels.h). Such runs overlap, and a line of the image has as many pixels as it holds runs.
 #include "tilegen/place/roles/BulkAccess.h"
 
 #include "tilegen/index/IndexAlgebra.h"
@@ -26,12 +27,13 @@ using namespace mlir;
 namespace tilewright::tile {
 namespace {
 
-/// What of a coordinate depends on the tile's row: ((row floordiv over) mod size) * scale. A size of 0 is no mod.
+/// The part of a coordinate that depends on the tile's row: ((row floordiv over) mod size) * scale. A size of 0 stands
+/// for no mod.
 struct RowDigit {
   int64_t over = 1, size = 0, scale = 1;
 };
 
-/// A coordinate of the buffer as a sum.
+/// A coordinate of the buffer as the sum of a digit of the tile's row, of `rest` and of `constant`.
 struct Coordinate {
   std::optional<RowDigit> digit;
   AffineExpr rest; // of other dimensions of the tile
@@ -62,12 +64,13 @@ private:
   MLIRContext *context_;
   AffineExpr zero_;
   SmallVector<Coordinate> coordinates_;
-  SmallVector<std::optional<int64_t>> sizes_; // of the buffer along each
+  SmallVector<std::optional<int64_t>> sizes_; // of the buffer along each coordinate; nullopt: not a constant
   bool isMerged_ = false;                     // the last coordinate is x * channels + channel
-  bool areRuns_ = false;          // of a merged one: a window's row is a run, which overlaps with its neighbours'
-  unsigned x_ = 0, y_ = 0;        // coordinates of the buffer
-  int64_t across_ = 0, down_ = 0; // pixels that rows of the tile visit, along x and y
-  int64_t pitch_ = 0, channels_ = 0, elements_ = 0; // from pixel to pixel; of a pixel; of them, those of a tile
+  bool areRuns_ = false;                      // it is merged, and rows of windows are runs that overlap
+  unsigned x_ = 0, y_ = 0;                    // numbers of the buffer's coordinates
+  int64_t across_ = 0, down_ = 0;             // pixels that rows of the tile visit, along x and y
+  // Elements from a pixel to the next; elements of a pixel, or of a run; those of them that one tile takes.
+  int64_t pitch_ = 0, channels_ = 0, elements_ = 0;
   BulkAccess result_;
   PixelBox pixels_;
 };
@@ -125,7 +128,8 @@ std::optional<Coordinate> PixelAnalysis::split(AffineExpr expr) const {
   return digit ? std::optional(Coordinate{digit, zero_, 0}) : std::nullopt;
 }
 
-/// Groups of channels that follow each other are the channels of a pixel: the last two coordinates become one.
+/// Makes one coordinate of the last two if they are a group and a channel in it, which follow each other in memory.
+/// False where their sizes are not constants.
 bool PixelAnalysis::mergeGroups() {
   Coordinate &group = coordinates_[coordinates_.size() - 2], &channel = coordinates_.back();
   if (coordinates_.size() < 4 || group.digit || channel.digit)
@@ -164,7 +168,7 @@ bool PixelAnalysis::splitAll() {
   return true;
 }
 
-/// Rows of the tile are digits of x, then y, then the image.
+/// Checks that the digits of a tile's row are x, then y, then the image, and finds how many pixels x and y visit.
 bool PixelAnalysis::findExtents() {
   const std::optional<RowDigit> &x = coordinates_[x_].digit, &y = coordinates_[y_].digit;
   if (!x || !y || x->over != 1 || x->size == 0 || y->over != x->size)
@@ -185,7 +189,7 @@ bool PixelAnalysis::findExtents() {
   return true;
 }
 
-/// Tiles take a part of a pixel's channels, and no step of k is part padding.
+/// Finds the channels of a pixel. A tile must take whole parts of them, so that no step of k reaches beyond a pixel.
 bool PixelAnalysis::findChannels() {
   const Coordinate &last = coordinates_.back();
   std::optional<int64_t> size = sizeOf(coordinates_.size() - 1);
@@ -207,7 +211,8 @@ bool PixelAnalysis::findChannels() {
   return true;
 }
 
-/// A coordinate of which rows visit `count` pixels, `stride` elements apart; it counts pixels `by` by `by`.
+/// Adds x or y to the tensor: a coordinate along which rows visit `count` pixels. Neighbouring pixels are `stride`
+/// elements apart in memory, and `by` apart in the coordinate.
 bool PixelAnalysis::addSpatial(unsigned coordinate, int64_t count, int64_t by, int64_t stride) {
   constexpr int64_t mostCorner = 127, mostOffset = 255, mostStep = 8; // CUDA Driver API, "cuTensorMapEncodeIm2col"
   const Coordinate &from = coordinates_[coordinate];

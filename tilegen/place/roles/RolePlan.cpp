@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds what of a kernel becomes roles.
+// Finds the loop around products, the operands that the copy engine can bring, and the rings that they need.
 #include "tilegen/place/roles/RolePlan.h"
 
 #include "tilegen/place/AccessFacts.h"
@@ -75,7 +75,7 @@ scf::ForOp tilewright::tile::loopOfOneStep(KernelOp kernel) {
   return loop;
 }
 
-/// Are several groups of warps, which issue instructions together, spread over columns?
+/// Do several groups of warps, each of which issues instructions together, compute different columns of the same rows?
 static bool sharesRows(DotOp dot) {
   auto type = cast<RankedTensorType>(dot.getType());
   return gridOf(*fragmentsOf(dot), layoutOf(type), TileShape(type.getShape())).nBits > 0;
@@ -83,7 +83,7 @@ static bool sharesRows(DotOp dot) {
 
 //===- The loop ---------------------------------------------------------------------------------------------------===//
 
-/// One loop around products on units that read shared memory, and no control flow in it.
+/// Finds the only loop around products, all of instructions that read shared memory, without control flow in it.
 bool RolePlanner::findLoop() {
   kernel_.walk([&](DotOp dot) { plan.dots.push_back(dot); });
   if (!plan.dots.empty())
@@ -115,7 +115,8 @@ bool RolePlanner::findLoop() {
   return true;
 }
 
-/// Does the loop carry the products' sums alone, and load their operands? With several groups it must.
+/// Finds out whether the loop carries only the products' sums and loads their operands. Refuses other loops if there
+/// are several groups, which count the steps of sums.
 bool RolePlanner::findSums() {
   auto yielded = plan.loop.getBody()->getTerminator()->getOperands();
   plan.carriesSums = yielded.size() == plan.dots.size();
@@ -135,7 +136,7 @@ bool RolePlanner::findSums() {
 
 //===- Operands ---------------------------------------------------------------------------------------------------===//
 
-/// An operand that is copied already for another product: the left side that two share.
+/// The index in `copied` of an equal load, the left side that two products share; nullopt if there is none.
 std::optional<size_t> RolePlanner::known(LoadOp load, unsigned fast) const {
   for (auto [i, other] : llvm::enumerate(plan.copied))
     if (other.fast == fast &&
@@ -144,7 +145,8 @@ std::optional<size_t> RolePlanner::known(LoadOp load, unsigned fast) const {
   return std::nullopt;
 }
 
-/// The rows of an operand run along k, or across it where the instruction can read that and memory runs so.
+/// Adds one operand of a product: to `copied` if the engine can bring it, else, if all steps read it, to `staged`. In
+/// shared memory its rows run along k, or across k where memory runs so and the instruction can read that.
 bool RolePlanner::addOperand(DotOp dot, bool isLhs, size_t ring) {
   Value operand = isLhs ? dot.getLhs() : dot.getRhs();
   Operation *producer = operand.getDefiningOp();
@@ -188,7 +190,7 @@ bool RolePlanner::findOperands(DotOp dot) {
   return (isHeld || addOperand(dot, true, ring)) && addOperand(dot, false, ring);
 }
 
-/// Every step of a product fills a slot, so some operand must be copied in the loop.
+/// A product waits for a slot in every step, so it needs an operand that is copied in the loop.
 bool RolePlanner::find() {
   if (!findLoop() || !findSums() || !llvm::all_of(plan.dots, [&](DotOp dot) { return findOperands(dot); }))
     return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a kernel becomes roles: the loads of a loop that a copy engine can bring move to a role of their own,
+// How a kernel is divided into roles: the loads of a loop that a copy engine can bring move to a role that copies,
 // everything else stays with the warps that multiply.
 //
 //   %q = tile.load Q                      read by every step: a ring that is filled once a program if the engine can
@@ -12,8 +12,8 @@
 //     %o = tile.dot %p, %v                %p is made of %s and stays in registers
 //   }
 //
-// Products that only their loop's sums join (a matrix product, two of one left side) read their operands together and
-// share one ring.
+// In a loop that carries only its products' sums (a matrix product, or two of one left side) all products read their
+// operands together and share one ring.
 #pragma once
 
 #include "tilegen/place/Place.h"
@@ -29,12 +29,12 @@ struct CopiedOperand {
   size_t ring; // in RolePlan::rings
 };
 
-/// Slots that are filled and released together.
+/// The slots of all operands that are copied and released together.
 struct PlannedRing {
   bool isOfProgram; // filled once a program, not once a step
 };
 
-/// An operand that is read by every step, and that those who multiply write to shared memory.
+/// An operand that every step reads and the engine cannot bring. The warps that multiply write it to shared memory.
 struct StagedOperand {
   mlir::Value value;
   unsigned fast;
@@ -43,14 +43,14 @@ struct StagedOperand {
 struct RolePlan {
   mlir::scf::ForOp loop;
   llvm::SmallVector<DotOp> dots; // of the loop
-  bool carriesSums = false;      // and nothing else
+  bool carriesSums = false;      // the loop carries the products' sums and nothing else
   bool splitsSingles = false;    // for instructions that take tf32 (SingleParts.h)
-  bool roundsSingles = false;    // by the engine, for instructions that read both sides from shared memory
+  bool roundsSingles = false;    // the engine does, for instructions that read both sides from shared memory
   std::vector<CopiedOperand> copied;
   std::vector<StagedOperand> staged;
   llvm::SmallVector<PlannedRing> rings;
-  llvm::DenseMap<mlir::Operation *, size_t> copyOf; // loads, of which several may be one of `copied`
-  llvm::DenseMap<mlir::Operation *, size_t> ringOf; // of products: what their step waits for
+  llvm::DenseMap<mlir::Operation *, size_t> copyOf; // from a load to its index in `copied`; equal loads share one
+  llvm::DenseMap<mlir::Operation *, size_t> ringOf; // from a product to the ring on which it waits in every step
 
   /// The operands of `ring`, one after the other.
   auto copiedInto(size_t ring) const {
@@ -60,18 +60,19 @@ struct RolePlan {
   bool isCopied(mlir::Operation *op) const { return copyOf.contains(op); }
 };
 
-/// Products of a single step stand in no loop. Makes one of one step around them and the loads of their operands, so
-/// that roles may take them too: then a program's copies run beside the stores of the program before. Null, and nothing
-/// changes, where operands are computed or sums start from values.
+/// Products of a single step stand in no loop. Makes a loop of one step around them and the loads of their operands, so
+/// that roles may take them too: then a program's copies run while the program before stores. Returns null, and changes
+/// nothing, where there are none, operands are computed, or sums start from values that are no constants.
 mlir::scf::ForOp loopOfOneStep(KernelOp kernel);
 
-/// None where it cannot be; `why` says what is in the way.
+/// nullopt where the kernel cannot have roles; then `why` is the reason, as it follows "because" in a remark.
 std::optional<RolePlan> planRoles(KernelOp kernel, std::string &why);
 
-/// Moves loads behind the loop to its front, where threads with so many registers can hold what they give.
+/// Moves loads from behind the loop to in front of it, as far as a thread of `registers` 32-bit registers can hold
+/// their elements during the loop.
 void loadAhead(const RolePlan &plan, int64_t registers);
 
-/// Is the loop as long in every program?
+/// Has the loop as many steps in every program, because its bounds are constants or sizes?
 bool isEquallyLong(mlir::scf::ForOp loop);
 
 } // namespace tilewright::tile

@@ -25,7 +25,7 @@ static Value truncate(OpBuilder &b, Location loc, Value tile) {
   return arith::BitcastOp::create(b, loc, tile.getType(), upper);
 }
 
-/// Is the nearest tf32 once it is truncated. A NaN may become a number, as its bits overflow.
+/// Adds half of the last bit of tf32, so that truncating gives the nearest tf32. A NaN may overflow into a number.
 static Value roundWhenTruncated(OpBuilder &b, Location loc, Value tile) {
   RankedTensorType type = wordsOf(tile);
   Value bits = arith::BitcastOp::create(b, loc, type, tile),
@@ -55,7 +55,8 @@ Layout tilewright::tile::rewriteLayout(const TileShape &shape, unsigned warpsOfG
   SmallVector<int64_t> sizes(shape.rank(), 1);
   sizes[m] = int64_t(1) << (shape.bits(m) - groupBits);
   sizes[k] = int64_t(1) << shape.bits(k);
-  // The rows of a group come first in the tile's numbering too, so its layout is that of a tile of its own.
+  // The bits of a row's number within a group are the lower ones in the whole tile too, so the basis of the group's own
+  // tile holds in the whole tile, and the upper row bits choose the group.
   Layout layout = blocked(TileShape(sizes), {{k, m}, vector, lanes, warpsOfGroup});
   for (unsigned bit = 0; bit < groupBits; ++bit)
     layout.warp.push_back(shape.basis(m, shape.bits(m) - groupBits + bit));

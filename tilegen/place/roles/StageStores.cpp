@@ -4,7 +4,7 @@
 //
 //   tile.store %h, %y[%m, %n]    ->    tile.bulk_store %h, %map[%n, %m]
 //
-// Blocks that take one program have nothing to go on with, and end earlier if their threads store by themselves.
+// A block that takes one program has no next one to go on with, and ends earlier if its threads store by themselves.
 #include "tilegen/place/Place.h"
 #include "tilegen/place/roles/BulkAccess.h"
 #include "tilegen/tile/StorePieces.h"
@@ -24,7 +24,7 @@ struct StagedStore {
 
 } // namespace
 
-/// How many programs a block takes at most, as far as the loop around `store` tells; none: it is not known.
+/// How many programs a block takes at most, by the loop around `store`; nullopt where its bounds are not constants.
 static std::optional<int64_t> programsOfBlock(StoreOp store) {
   auto loop = store->getParentOfType<scf::ForOp>();
   if (!loop)
@@ -52,7 +52,7 @@ static std::optional<StagedStore> findStaged(StoreOp store) {
   return std::nullopt;
 }
 
-/// The kernel's tensor map that is like `map`, which goes if it is another one: two groups store alike.
+/// Erases `map` and returns an equal tensor map of the kernel, if there is one, else `map`. Two groups store alike.
 static Value unique(TensorMapOp map) {
   for (auto other : map->getParentOfType<KernelOp>().getBody().getOps<TensorMapOp>())
     if (other != map && OperationEquivalence::isEquivalentTo(other, map, OperationEquivalence::IgnoreLocations)) {
@@ -62,7 +62,7 @@ static Value unique(TensorMapOp map) {
   return map;
 }
 
-/// The same beside `store`, with one room; null where the engine cannot do it.
+/// Creates the bulk store in front of `store`, with one room; null where the engine cannot do it.
 static BulkStoreOp makeBulkStore(StoreOp store) {
   std::optional<StagedStore> staged = findStaged(store);
   if (!staged)
@@ -76,8 +76,8 @@ static BulkStoreOp makeBulkStore(StoreOp store) {
                              staged->fast, /*rooms=*/1, IntegerAttr());
 }
 
-/// Two rooms a warp, so that one is written while the other is read, or one. Where shared memory is not left for that,
-/// nothing changes.
+// Gives each warp two rooms, so that one is written while the engine reads the other, or one room where shared memory
+// does not suffice for two. Where it does not suffice for one, nothing changes.
 void tilewright::tile::stageStores(KernelOp kernel, const PlaceFacts &facts) {
   SmallVector<StoreOp> stores;
   kernel.walk([&](StoreOp store) {
