@@ -102,7 +102,8 @@ private:
   Type f32;
   Value allKeys;    // their number
   Value first, end; // the keys that count in some row of the tile; null where all do
-  /// Keys for which a mask is neutral in all rows of the tile; nothing where none are known.
+  /// For each of the space's masks, the keys for which it is neutral in all rows of the tile; nullopt where none are
+  /// known.
   SmallVector<std::optional<KeysBetween>> neutral;
 };
 

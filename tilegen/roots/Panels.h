@@ -30,7 +30,7 @@ struct PanelForm {
 /// Whether the right side of a contraction is made of constants that can be stored in panels.
 bool isPackable(const KernelSpace &space);
 
-/// Whether the right side is computed from such constants by more than casts, rather than one of them as it is.
+/// Whether the right side is computed from such constants by arithmetic, rather than being one of them behind accesses.
 bool isComputedFromConstants(const KernelSpace &space);
 
 /// The panels of `width` columns of each constant that the right side, which is packable, is computed from.

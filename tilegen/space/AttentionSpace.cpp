@@ -6,9 +6,9 @@
 //
 // The loops are those of the first contraction and the columns e that the second one adds. The scores' coordinates are
 // followed forwards, through reshapes and transposes, so the second contraction's other loops are expressions of the
-// first one's. Loops that the queries have and the keys do not are rows, all collapsed into one m. Where each query
-// head has few rows, heads that share their keys are rows too: heads that are a loop of the queries alone, or that read
-// keys and values at their own number divided by a constant.
+// first one's. Loops that the queries have and the keys do not are rows, all collapsed into one m: a loop of heads that
+// share their keys may be one of them. Where each head has few rows, heads are rows too that read keys and values at
+// their own number divided by a constant.
 #include "fusion/keys/NeutralMasks.h"
 #include "tilegen/space/Followers.h"
 #include "tilegen/space/KernelSpace.h"
