@@ -54,7 +54,7 @@ static Group withViews(const GroupGraph &graph, const Group &group) {
   return whole;
 }
 
-/// Why a softmax and the contraction behind it do not make an attention with the one before it. Nothing if there is no
+/// Why a softmax and the contraction behind it do not make an attention with the one before it. nullopt if there is no
 /// contraction before it.
 static std::optional<Reason> whyNoAttention(const GroupGraph &graph, FusionOptions options, const Edge &edge) {
   if (!attentionRule().admits(edge))

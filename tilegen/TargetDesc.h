@@ -32,12 +32,12 @@ struct MatrixInstruction {
   int warps = 1; // that issue it together
 };
 
-/// What kernels do at their start and end, most of it where warps have roles. Each may be turned off, to measure what
-/// it brings.
+/// Options of kernels on targets with a copy engine, mostly of those whose warps have roles. Each may be turned off, to
+/// measure what it brings.
 struct RoleOptions {
-  bool prefetchesMaps = false; // fetch the descriptions of tensors before the first copy asks for them
-  bool constantsFirst = false; // copy constants before the wait for the kernels before; in pipelines, too
-  int bulkStoresFrom = 0;      // programs of a block, from which results are stored by the copy engine; 0: never
+  bool prefetchesMaps = false; // prefetch tensor maps before the first copy needs them
+  bool constantsFirst = false; // copy constants before the wait for earlier kernels; in pipelines without roles, too
+  int bulkStoresFrom = 0;      // from how many programs of a block on the engine stores results; 0: never
 };
 
 struct TargetDesc {
@@ -63,13 +63,14 @@ struct TargetDesc {
   RoleOptions roles = {};         // where there are bulk copies
 };
 
+/// All rows of the table, those of the host from the least to the best.
 std::span<const TargetDesc> targets();
 
 /// What a machine must have to run the target's code: `cpu`, then each of `features`.
 std::vector<std::string> requirementsOf(const TargetDesc &target);
 
-/// The row named `name`. The error lists what there is. "host" is the portable floor of the host; the driver picks the
-/// best row.
+/// The row named `name`, or an error that lists all names. "host" is the first row, which every supported host can run;
+/// the driver picks the best row for its machine instead.
 Expected<const TargetDesc *> findTarget(std::string_view name);
 
 } // namespace tilewright

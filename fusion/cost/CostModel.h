@@ -23,7 +23,7 @@ unsigned elementWork(mlir::Operation *op);
 /// and the ranks of 150 transposed distances take 7 times.
 llvm::SmallVector<mlir::Operation *> repeatedStrides(graph::TransposeOp transpose, Machine machine);
 
-/// Why a kernel of `ops` with `geometry` would repeat work whose result is better kept in memory; nothing if it would
+/// Why a kernel of `ops` with `geometry` would repeat work whose result is better kept in memory; nullopt if it would
 /// not.
 ///  * An operand of a contraction is computed again for every tile along the other operand's loop. Weights that are
 ///    stored in few bytes may be, as long as rows are few or `machine` keeps what it computes for many in its caches.

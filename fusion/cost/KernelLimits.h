@@ -22,7 +22,7 @@ inline constexpr KernelLimits kernelLimits;
 /// Whether both groups together exceed the limit of operations or work.
 bool isTooLarge(const Group &a, const Group &b);
 
-/// The refusal of a kernel of `ops` that exceeds the limit of tiles, reshapes or arguments; nothing if it does not.
+/// The refusal of a kernel of `ops` that exceeds the limit of tiles, reshapes or arguments; nullopt if it does not.
 std::optional<Refusal> tooManyTiles(llvm::ArrayRef<mlir::Operation *> ops, const Geometry &geometry);
 
 } // namespace tilewright::fusion

@@ -88,7 +88,7 @@ bool ProductParts::followReaders(Value value) {
   });
 }
 
-/// Where a slice of the last dimension begins; nothing if it is cut elsewhere too, or has gaps.
+/// Where a slice of the last dimension begins; nullopt if it cuts other dimensions too, or has strides.
 static std::optional<int64_t> offsetOf(graph::SliceOp slice) {
   SmallVector<AffineExpr> from(graph::getSizes(typeOf(slice.getData()))),
       to(graph::getSizes(typeOf(slice.getResult())));

@@ -18,7 +18,7 @@ using namespace tilewright::fusion;
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double lowestHalf = -65504; // a number added to a score, or chosen instead of it, excludes the key from here
+constexpr double lowestHalf = -65504; // a number up to this excludes a key: added to its score, or chosen instead of it
 constexpr double mostBias = 1024;     // numbers added to the scores of keys that count have at most this magnitude
 
 bool excludes(double value) { return value <= lowestHalf; }

@@ -58,7 +58,8 @@ private:
 
 } // namespace
 
-/// Tile sizes of the schedule, parallel loops (batch, rows, columns) first, then reduced ones.
+/// Takes each loop's tile size from the schedule: `tile` has those of the loops that are not reduced, `reduce` the
+/// others.
 LogicalResult KernelEmitter::assignTiles() {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   if (schedule.getTile().size() + reduced.size() != space.loops().size() ||
@@ -157,7 +158,8 @@ AffineMap KernelEmitter::grid() {
   return AffineMap::get(0, symbols.size(), {local(programs), one, one}, source.getContext());
 }
 
-/// Below a diagonal the last rows have the most keys: their programs start first, so that none of them starts last.
+/// Whether the last tiles along `loop` take longest, as rows under a causal mask do. Their programs then start first,
+/// so that no long one starts last.
 bool KernelEmitter::isLongestLast(unsigned loop) {
   return space.loops()[loop].kind == LoopKind::Row && isa<AffineConstantExpr>(space.loops()[loop].size) &&
          llvm::any_of(space.keysBelow, [&](AffineExpr expr) { return dependsOn(expr, loop); });
@@ -193,7 +195,8 @@ void KernelEmitter::setOffsets(TileEmitter &emitter) {
     program.getDefiningOp()->erase();
 }
 
-/// Tiles of the last parallel loop are a row of programs; all others number the rows.
+/// The number of the program that runs as `program`, in the schedule's order. Tiles of loop `last` are a row of
+/// programs, and all other loops together number the rows.
 Value KernelEmitter::orderPrograms(TileEmitter &emitter, Value program, unsigned last) {
   AffineExpr columns = local(space.loops()[last].size.ceilDiv(tiles[last])),
              rows = grid().getResult(0).floorDiv(columns);
@@ -204,7 +207,8 @@ Value KernelEmitter::orderPrograms(TileEmitter &emitter, Value program, unsigned
                                         schedule.getOrder());
 }
 
-/// Programs 2 i and 2 i + 1 are pairs, in groups: all first ones of a group, then all second ones.
+/// The same for programs 2 i and 2 i + 1 as pairs, in groups of as many pairs as the order says: all first programs of
+/// a group come before all second ones.
 Value KernelEmitter::pairPrograms(TileEmitter &emitter, Value program) {
   AffineExpr pairs = grid().getResult(0).floorDiv(2), two = getAffineConstantExpr(2, source.getContext());
   auto map = [&](AffineExpr expr) { return AffineMap::get(0, symbols.size(), expr); };
@@ -215,13 +219,13 @@ Value KernelEmitter::pairPrograms(TileEmitter &emitter, Value program) {
 /// Where tile `at` of `count` begins if they are numbered from both ends: the last, the first, the last but one, ...
 Value KernelEmitter::firstOrLast(TileEmitter &emitter, Value at, int64_t count, int64_t tile) {
   AffineExpr d0 = getAffineDimExpr(0, source.getContext()), first = d0.floorDiv(2),
-             last = count - 1 - first - (d0 % 2) * count; // in the first half, or negative, if it is not wanted
+             last = count - 1 - first - (d0 % 2) * count; // not less than `first` for even tiles, negative for odd ones
   Value a = emitter.index(first * tile, {at}), b = emitter.index(last * tile, {at});
   emitter.at(0);
   return arith::MaxSIOp::create(emitter.getBuilder(), emitter.loc, a, b);
 }
 
-/// Coordinates that masks compare are 32 bits wide where every buffer is known to be that small.
+/// The type in which masks compare coordinates: 32 bits wide where all loops and buffers are known to be small enough.
 Type KernelEmitter::indexType() {
   bool small = llvm::all_of(space.loops(), [](const Loop &loop) {
     auto size = dyn_cast<AffineConstantExpr>(loop.size);
@@ -236,7 +240,7 @@ Type KernelEmitter::indexType() {
   return IntegerType::get(source.getContext(), small ? 32 : 64);
 }
 
-/// The module's symbols that are the kernel's.
+/// The map from the module's symbols to those of the kernel.
 AffineMap KernelEmitter::moduleSymbols() {
   Exprs taken;
   for (int64_t symbol : symbols)

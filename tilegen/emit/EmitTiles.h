@@ -8,7 +8,8 @@
 
 namespace tilewright {
 
-/// Needs a schedule on every kernel. The text made depends on the schedule alone, not on the target.
+/// Replaces every graph.kernel by a tile.kernel. Fails with a diagnostic where a kernel has no schedule, or one that
+/// does not fit it. The text depends on the schedule alone, not on the target.
 mlir::LogicalResult emitTiles(mlir::ModuleOp module, const TargetDesc &target);
 
 } // namespace tilewright

@@ -15,7 +15,8 @@ static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType
 
 //===- Tiles made before ------------------------------------------------------------------------------------------===//
 
-/// A tile is the same if the value, its coordinates, the offsets of the loops in them, and what stands outside are.
+/// The key of a tile: tiles are the same if they have the same value, coordinates, fill, frame, and offsets of the
+/// loops on which the coordinates depend.
 Materializer::Key Materializer::keyOf(Value value, const Place &place, const Frame &frame, Attribute fill) const {
   Key key{value.getAsOpaquePointer(), fill.getAsOpaquePointer()};
   for (AffineExpr expr : place.at.exprs)
@@ -31,7 +32,8 @@ Materializer::Key Materializer::keyOf(Value value, const Place &place, const Fra
   return key;
 }
 
-/// Tiles of scopes that are closed are still listed, but their offsets were the closed loop's, so no key finds them.
+/// The tile that was made for this key before, or null. Tiles of loops that are closed are still listed, but no key
+/// finds them, because their offsets were values of the closed loop.
 Value Materializer::find(const Key &key) const {
   auto at = known.find(key);
   return at == known.end() ? Value() : at->second;
@@ -68,13 +70,13 @@ Value Materializer::loadArgument(BlockArgument argument, const Place &place, con
   }
   known[key] = tile;
   auto load = tile.getDefiningOp<tile::LoadOp>();
-  if (load.getGuard().empty()) // what stands outside the loops matters to nobody who did not ask
+  if (load.getGuard().empty()) // without guards the fill is only beyond the loops, where other readers need no value
     known.try_emplace(keyOf(argument, place, frame, {}), tile);
   return tile;
 }
 
-/// The load of an argument behind accesses that only rename dimensions, so that leaving `value` is leaving the buffer.
-/// Null otherwise.
+/// The tile of an argument that `value` reads through transposes alone, loaded with `fill` outside of the argument.
+/// Null if there is anything else between them, which could leave `value` without leaving the buffer.
 Value Materializer::loadThroughRenaming(Value value, Place place, const Frame &frame, TypedAttr fill) {
   while (auto transpose = value.getDefiningOp<graph::TransposeOp>()) {
     place.at = throughAccess(cast<graph::AccessOpInterface>(transpose.getOperation()), place.at,
@@ -145,7 +147,7 @@ Value Materializer::emitConcat(graph::ConcatOp concat, const Place &place, const
     }
     Place boundary{{{place.at.exprs[concat.getAxis()]}, place.at.indexSizes}, place.indices};
     Value mask = emitter.insideMask(boundary, {concatOffset(concat, i + 1)}, frame);
-    if (!mask) { // never past this input
+    if (!mask) { // all coordinates are in this input or before it
       result = tile;
       continue;
     }
@@ -222,7 +224,7 @@ Value Materializer::materialize(Value value, const Place &place, const Frame &fr
   return tile;
 }
 
-/// The fill of a type that `to` extends, if it is the same number there.
+/// `fill` as a number of the narrower float type `from`; null if it is no float, or is not exact in that type.
 static TypedAttr narrowFill(TypedAttr fill, Type from) {
   auto number = dyn_cast<FloatAttr>(fill);
   if (!number)
@@ -233,7 +235,8 @@ static TypedAttr narrowFill(TypedAttr fill, Type from) {
   return loses ? TypedAttr() : FloatAttr::get(from, value);
 }
 
-/// The tile whose load already has `fill` beyond the end of the `masked` loops. Null if no single load decides.
+/// The tile of a value that is a single load, perhaps widened, with `fill` beyond the end of the `masked` loops as the
+/// load's own fill. Null for other values.
 Value Materializer::materializeWithFill(Value value, Place place, const Frame &frame, ArrayRef<unsigned> masked,
                                         TypedAttr fill) {
   simplify(place);

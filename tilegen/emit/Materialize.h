@@ -20,14 +20,15 @@ public:
 
   /// The tile of `value` at `place`; null after a diagnostic.
   mlir::Value materialize(mlir::Value value, const Place &place, const Frame &frame);
-  /// The same, with `dead` beyond the end of the loops in `masked`.
+  /// The same, with `dead` for elements beyond the end of the loops in `masked`.
   mlir::Value materializeMasked(mlir::Value value, Place place, const Frame &frame, llvm::ArrayRef<unsigned> masked,
                                 mlir::TypedAttr dead);
-  /// The tile that `result` of a contraction or reduction stands for from now on.
+  /// Makes `tile` the tile of `result` from now on, at whatever place it is needed: a contraction's or reduction's
+  /// result.
   void resolve(mlir::Value result, mlir::Value tile) { resolved[result] = tile; }
-  /// Arguments that are stored in panels, which are filled with zeros.
+  /// Loads the arguments of `forms` from their panels from now on.
   void readPanels(llvm::ArrayRef<PanelForm> forms) { panels.assign(forms.begin(), forms.end()); }
-  /// Stores returned value `i`.
+  /// Stores returned value `i`. Fails with a diagnostic.
   mlir::LogicalResult store(unsigned i, const Frame &frame);
 
 private:

@@ -76,7 +76,7 @@ void SizeReader::read(AffineExpr expr, AffineExpr quotient) {
   order.insert(expr);
 }
 
-/// Whether the symbols in `quotient` are read nowhere else, and it is at least 1 if they are.
+/// Whether the symbols in `quotient` are read nowhere else, and it is at least 1 where its symbols are at least 1.
 bool SizeReader::isNamed(AffineExpr quotient) const {
   const llvm::SetVector<AffineExpr> &inside = symbolsIn.at(quotient);
   if (llvm::any_of(inside, [&](AffineExpr symbol) { return quotientAround.lookup(symbol) != quotient; }))
@@ -94,7 +94,7 @@ SmallVector<AffineExpr> SizeReader::named() const {
   return result;
 }
 
-/// Gives the kernel `count` symbols instead of those it has.
+/// Replaces the kernel's symbol arguments by `count` new ones.
 static void setSymbolArguments(tile::KernelOp kernel, unsigned count) {
   Builder builder(kernel.getContext());
   Block &body = kernel.getBody().front();
@@ -108,7 +108,7 @@ static void setSymbolArguments(tile::KernelOp kernel, unsigned count) {
   kernel.setArgAttrsAttr(builder.getArrayAttr(attributes));
 }
 
-/// Names what is read once; true if that changed something that may leave more to be named.
+/// Names quotients and numbers symbols once. True if a quotient was named: another one around it may be named next.
 static bool nameOnce(tile::KernelOp kernel) {
   MLIRContext *context = kernel.getContext();
   AffineMap before = kernel.getSymbolsAttr().getValue();

@@ -6,8 +6,9 @@
 
 namespace tilewright::tilegen {
 
-/// Makes a quotient a symbol of `kernel` if the kernel reads what is divided nowhere else, and numbers the symbols by
-/// where they come first. Kernels that are the same for other sizes become the same text:
+/// Makes each quotient of symbols a symbol of `kernel`, if the kernel does not read the symbols in it anywhere else,
+/// and numbers the symbols in the order of their first use. Kernels that differ only in their sizes become the same
+/// text:
 ///
 ///   tile.kernel @a(%x: !tile.buffer<f32, ()[s0, s1] -> (s1, (s0 + 7) floordiv 8)>, %s0: index, %s1: index)
 ///       attributes {symbols = affine_map<()[s0, s1, s2] -> (s0, s2)>, ...}
@@ -15,8 +16,7 @@ namespace tilewright::tilegen {
 ///   tile.kernel @a(%x: !tile.buffer<f32, ()[s0, s1] -> (s0, s1)>, %s0: index, %s1: index)
 ///       attributes {symbols = affine_map<()[s0, s1, s2] -> (s2, (s0 + 7) floordiv 8)>, ...}
 ///
-/// What reads a kernel after its emission takes each symbol to be at least 1, so a quotient that is 0 where its symbols
-/// are 1 keeps its form.
+/// Later steps rely on each symbol being at least 1, so a quotient that is 0 where its symbols are 1 stays as it is.
 void nameSizes(tile::KernelOp kernel);
 
 } // namespace tilewright::tilegen

@@ -38,8 +38,8 @@ struct TileEmitter::Coordinates {
   Type type;
   IndexAlgebra facts;
 
-  /// The coordinate without arithmetic on tiles, where there is a way: what is the same everywhere, an index tile, and
-  /// one loop plus a constant.
+  /// The value of a coordinate that needs no arithmetic on tiles: one that is the same everywhere, an index tile, or a
+  /// loop plus a constant. nullopt for others.
   std::optional<Value> leaf(AffineExpr expr) {
     if (auto constant = dyn_cast<AffineConstantExpr>(expr))
       return Value{emitter.splat(emitter.builder.getIntegerAttr(type, constant.getValue()), ones(frame)), expr};
@@ -79,7 +79,7 @@ private:
     return tile::CoordinateOp::create(emitter.builder, emitter.loc, RankedTensorType::get(shape, type), offset, dim);
   }
 
-  /// Gives both operands the shape of the result; what is built next stands where both are known.
+  /// Broadcasts both operands to the shape of the result, and sets the insertion point to where both are defined.
   index::ArithEmitter arith(Value &a, Value &b) {
     SmallVector<int64_t> shape = joinShapes({a.tile, b.tile}, ones(frame));
     a.tile = emitter.broadcast(a.tile, shape);
@@ -105,8 +105,8 @@ static Value conjunction(TileEmitter &emitter, Value a, Value b) {
   return arith::AndIOp::create(emitter.getBuilder(), emitter.loc, a, b);
 }
 
-/// The type of coordinates, or 64 bits where a part of the expression may need them although every size is small, such
-/// as the linear index behind a reshape.
+/// The type in which to compute a coordinate: the kernel's index type, or 64 bits where a part of the expression may
+/// exceed 32 bits although every size is small, such as the linear index behind a reshape.
 static Type typeOf(AffineExpr expr, const TileEmitter &emitter, const Place &place) {
   Type wide = IntegerType::get(expr.getContext(), 64);
   if (emitter.getIndexType() == wide)

@@ -175,8 +175,8 @@ SmallVector<int64_t> TileEmitter::joinShapes(ValueRange tiles, SmallVector<int64
 
 //===- Memory -----------------------------------------------------------------------------------------------------===//
 
-/// Offsets and bounds of a tile of `shape`: those of the loops along which `exprs` vary, and the first of one
-/// elsewhere.
+/// The offsets and bounds of a tile of `shape`: those of the loops along which `exprs` vary, and offset 0 of bound 1
+/// for others.
 TileEmitter::Window TileEmitter::windowOf(ArrayRef<int64_t> shape, ArrayRef<AffineExpr> exprs, const Frame &frame) {
   Window window;
   for (auto [size, loop] : llvm::zip_equal(shape, frame)) {

@@ -18,7 +18,8 @@ namespace tilewright::tilegen {
 
 using Frame = llvm::SmallVector<unsigned>;
 
-/// Coordinates together with the index tiles that their last dimensions stand for.
+/// Coordinates of an element, as expressions of the space's loops and then of `indices`: tiles of integers, such as
+/// those that a gather reads.
 struct Place {
   Coordinates at;
   llvm::SmallVector<mlir::Value> indices;
@@ -26,6 +27,8 @@ struct Place {
 
 class TileEmitter {
 public:
+  /// `symbols` are the module's symbols that the kernel's stand for, `tiles` the tile size of each loop, `indexType`
+  /// the integer type in which coordinates are compared.
   TileEmitter(tile::KernelOp kernel, const KernelSpace &space, llvm::ArrayRef<int64_t> symbols,
               llvm::ArrayRef<int64_t> tiles, mlir::Type indexType);
 
@@ -37,6 +40,7 @@ public:
   bool isWhole(unsigned loop) const;
   /// Whether every tile of the loop is full.
   bool isEven(unsigned loop) const;
+  /// Sets where the current tile begins in `loop`, an index.
   void setOffset(unsigned loop, mlir::Value offset);
   /// Until it is widened, tiles of `loop` are the strip of the whole tile that begins at `start` and is `size` wide.
   void narrow(unsigned loop, int64_t start, int64_t size);
@@ -50,35 +54,46 @@ public:
                                                  mlir::ValueRange initial, Body body);
   /// Runs `build` with the end of `block`, which `around` holds, as the innermost scope.
   void within(mlir::Operation *around, mlir::Block *block, llvm::function_ref<void()> build);
+  /// The number of the open scope in which a value is defined; 0 is the kernel's body.
   unsigned depthOf(mlir::Value value) const;
   /// Sets the insertion point to the end of scope `depth`.
   void at(unsigned depth);
 
   //===- Index values and tiles
+  /// Expressions of the module's symbols as expressions of the kernel's; as a map of `dims` dimensions.
   mlir::AffineExpr local(mlir::AffineExpr expr) const;
   mlir::AffineMap localMap(unsigned dims, llvm::ArrayRef<mlir::AffineExpr> exprs) const;
+  /// The value of a number, or of an expression of the indices `dims` and of the module's symbols; of type index.
   mlir::Value indexConstant(int64_t value);
   mlir::Value index(mlir::AffineExpr expr, mlir::ValueRange dims);
   mlir::Value splat(mlir::TypedAttr value, llvm::ArrayRef<int64_t> shape);
   mlir::Value broadcast(mlir::Value tile, llvm::ArrayRef<int64_t> shape);
   /// The size 1 in every dimension of a frame.
   static llvm::SmallVector<int64_t> ones(const Frame &frame) { return llvm::SmallVector<int64_t>(frame.size(), 1); }
+  /// The shape of a tile of values at coordinates `exprs`: size 1 for loops on which none of them depends.
   llvm::SmallVector<int64_t> shapeOf(llvm::ArrayRef<mlir::AffineExpr> exprs, const Frame &frame) const;
+  /// The shape to which `shape` and those of `tiles`, of one rank, can be broadcast.
   static llvm::SmallVector<int64_t> joinShapes(mlir::ValueRange tiles, llvm::SmallVector<int64_t> shape);
 
   //===- Coordinates as values
+  /// A tile of the values of `expr`, of the integer type `type`.
   mlir::Value evaluate(mlir::AffineExpr expr, const Place &place, const Frame &frame, mlir::Type type);
-  /// The elements inside [0, size) in every dimension; null where that is proved.
+  /// A mask of the elements inside [0, size) in every dimension; null where all are proved to be.
   mlir::Value insideMask(const Place &place, llvm::ArrayRef<mlir::AffineExpr> sizes, const Frame &frame);
-  /// The elements below the loop's size, or below `end`, an index.
+  /// A mask of the elements below the loop's size, or below `end`, an index.
   mlir::Value liveMask(unsigned loop, const Frame &frame);
   mlir::Value liveMask(unsigned loop, mlir::Value end, const Frame &frame);
+  /// `tile` where the mask is true, `otherwise` elsewhere.
   mlir::Value select(mlir::Value mask, mlir::Value tile, mlir::TypedAttr otherwise);
 
   //===- Memory
+  /// The tile at `place` of a buffer of `sizes`. Elements beyond the loops' ends, and those outside of the buffer, load
+  /// as `fill`; null is 0.
   mlir::Value load(mlir::Value buffer, const Place &place, llvm::ArrayRef<mlir::AffineExpr> sizes, const Frame &frame,
                    mlir::Type element, mlir::TypedAttr fill);
+  /// Stores a tile in the innermost scope.
   void store(mlir::Value tile, mlir::Value buffer, llvm::ArrayRef<mlir::AffineExpr> coordinates, const Frame &frame);
+  /// A tile.check of an index tile against `size`; `site` is the ONNX node of its error message.
   mlir::Value check(mlir::Value index, mlir::AffineExpr size, int64_t site, const Frame &frame);
 
   IndexAlgebra algebra(const Place &place) const { return space.nest.algebra(place.at.indexSizes); }
@@ -117,7 +132,7 @@ private:
   mlir::OpBuilder builder;
   llvm::SmallVector<LoopState> states;
   llvm::SmallVector<Scope> scopes;
-  llvm::SmallVector<mlir::AffineExpr> localSymbols; // of the module's symbols
+  llvm::SmallVector<mlir::AffineExpr> localSymbols; // by module symbol: the kernel's symbol, or 0 if it has none
   llvm::DenseMap<int64_t, mlir::Value> indexConstants;
   unsigned numSymbols;
   mlir::Type indexType;

@@ -32,7 +32,7 @@ static Number multiply(Number a, Number b) {
   return a && b && !llvm::MulOverflow(*a, *b, product) ? Number(product) : std::nullopt;
 }
 
-/// What is at most both, as far as one of them is known.
+/// The smaller of two numbers, or the one that is known.
 static Number smallerKnown(Number a, Number b) { return a && b ? std::min(*a, *b) : a ? a : b; }
 static Number largerKnown(Number a, Number b) { return a && b ? std::max(*a, *b) : a ? a : b; }
 
@@ -101,7 +101,8 @@ static bool staysInPeriod(const Facts &x, int64_t c, int64_t vector) {
 /// The divisor where it is one known positive number.
 static Number knownDivisor(const Facts &by) { return by.isPositive() ? by.value() : std::nullopt; }
 
-/// The least x divided by the most, and the other way round, for x of either sign.
+// The low end is the low end of x over the largest divisor, or over the smallest one where it is negative; the high end
+// the other way round.
 Facts floorDivide(const Facts &x, const Facts &by, int64_t vector) {
   Facts result;
   int64_t least = std::max<int64_t>(by.low.value_or(1), 1);

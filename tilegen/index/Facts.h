@@ -48,7 +48,7 @@ Facts operator-(const Facts &a, const Facts &b);
 Facts operator*(const Facts &a, const Facts &b);
 Facts smaller(const Facts &a, const Facts &b);
 Facts larger(const Facts &a, const Facts &b);
-/// What is true of both, so of the one that a condition chooses for all lanes.
+/// The facts that are true of both, and so of the one that a condition chooses for all lanes.
 Facts either(const Facts &a, const Facts &b);
 
 /// Quotient, rounded down, and remainder of a division by a positive number, `vector` lanes at a time.
@@ -65,7 +65,7 @@ Facts inductionOf(const Facts &first, const Facts &end, const Facts &step);
 /// Facts about an expression, `vector` lanes at a time.
 Facts factsOf(mlir::AffineExpr expr, llvm::ArrayRef<Facts> dims, llvm::ArrayRef<Facts> symbols, int64_t vector = 1);
 
-/// Do this expression and all its parts fit in 32 bits?
+/// Do this expression and all its parts fit in 32 bits, with a sign? False if unproved.
 bool fitsIn32(mlir::AffineExpr expr, llvm::ArrayRef<Facts> dims, llvm::ArrayRef<Facts> symbols);
 
 } // namespace tilewright::index

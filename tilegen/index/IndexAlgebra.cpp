@@ -83,7 +83,7 @@ IndexAlgebra::Division IndexAlgebra::divide(const Polynomial &dividend, const Po
   return result;
 }
 
-/// Division of what has no multiple of the divisor left in it.
+/// Division of a dividend from which `divide` has taken all multiples of the divisor that it could.
 IndexAlgebra::Division IndexAlgebra::divideRest(const Polynomial &rest, const Polynomial &divisor) {
   if (isWithin(rest, divisor))
     return {{}, rest};
@@ -227,8 +227,9 @@ IndexAlgebra::IndexAlgebra(MLIRContext *context, ArrayRef<AffineExpr> sizes, Arr
   polynomials.clear(); // what was simplified without these facts
 }
 
-/// Inclusive bounds as sums of symbols alone. What multiplies the same atom is one factor, so that d0 * s0 - d0 is
-/// never negative; a factor whose sign is not known is taken term by term.
+/// Inclusive bounds, as polynomials of symbols alone; nullopt if there are none. Terms with the same atom that is no
+/// symbol are one factor times that atom, so that d0 * s0 - d0 is proved not to be negative. A factor whose sign is not
+/// known is taken term by term.
 std::optional<IndexAlgebra::Range> IndexAlgebra::range(const Polynomial &sum) {
   Range total;
   SmallVector<std::pair<AffineExpr, Polynomial>> varying;

@@ -20,8 +20,8 @@
 namespace tilewright::tilegen {
 
 /// Simplifies under 0 <= d<i> < sizes[i] and s<i> >= 1, or s<i> >= 0 for symbols of `mayBeZero`. A null size says
-/// nothing about its dimension. There is nothing to know where a size is not positive: a symbol that is a factor of one
-/// is at least 1, and of s0 - 2 at least 3.
+/// nothing about its dimension. Where a size is not positive there are no points, and nothing has to hold. So a symbol
+/// that is a factor of a size counts as at least 1, and a size s0 - 2 makes s0 at least 3.
 class IndexAlgebra {
 public:
   IndexAlgebra(mlir::MLIRContext *context, llvm::ArrayRef<mlir::AffineExpr> sizes,
@@ -36,8 +36,9 @@ public:
   /// Whether expr >= 0 wherever the facts hold. False if unproved.
   bool isNonNegative(mlir::AffineExpr expr);
 
-  /// quotient * divisor + rest = expr, with 0 <= rest < divisor.
+  /// Whether `expr` is a multiple of `divisor`. False if unproved.
   bool divides(mlir::AffineExpr divisor, mlir::AffineExpr expr);
+  /// The quotient, where `divides` holds.
   mlir::AffineExpr divideExactly(mlir::AffineExpr expr, mlir::AffineExpr divisor);
 
   /// Whether the two are equal as polynomials.
@@ -57,6 +58,7 @@ public:
   Polynomial modulo(const Polynomial &a, const Polynomial &b);
 
 private:
+  /// quotient * divisor + rest = dividend, with 0 <= rest < divisor.
   struct Division {
     Polynomial quotient, rest;
   };

@@ -38,7 +38,7 @@ mlir::LogicalResult placeTiles(mlir::ModuleOp module, const TargetDesc &target);
 /// Perfectly nested loops that carry the same tiles become one.
 void flattenLoops(KernelOp kernel);
 /// Sets the type of every tile to one with a layout, and chooses the instruction of every tile.dot (attribute
-/// `instruction`; none is fused multiply-add).
+/// `instruction`, which is absent for fused multiply-add).
 mlir::LogicalResult assignLayouts(KernelOp kernel, const PlaceFacts &facts);
 /// Several programs share the sums of one tile, where the schedule says so. Where that cannot be, the kernel stays as
 /// it is, with the reason as a remark for tilewright-opt.

@@ -13,13 +13,13 @@
 //   %acc / %l, and the epilogue
 //
 // Rows are summed relative to the largest logit so far. A row whose logits are all -inf so far is relative to 0: its
-// sum is 0 then, and the quotient is no number, as the model's is. If one tile holds all keys there is no loop.
+// sum is 0 then, and the quotient is NaN, as the model's is. If one tile holds all keys there is no loop.
 //
 // If the schedule has `parts`, several programs take a part of the keys each, and tile.part_join says behind the loop
 // how two parts become one: both are made relative to the larger of their largest logits, and added.
 //
-// Where indices tell which keys count in a row (fusion/KeyRange.h), the loop runs over those that count in some row of
-// the tile: below the diagonal's end of its last row, and from the window's first key of its first row.
+// Where indices tell which keys count in a row (fusion/keys/KeyRange.h), the loop runs over those that count in some
+// row of the tile: under a causal mask up to those of its last row, in a sliding window from those of its first row on.
 // Where they tell for which keys a mask is neutral (fusion/keys/NeutralMasks.h), blocks compute it in the other steps:
 //
 //     %x = scf.for %i = 0 to %masked step 64 iter_args(%s)      of one step, or of none
@@ -34,7 +34,7 @@ using namespace mlir;
 namespace tilewright::tilegen {
 namespace {
 
-/// Keys from one index and below another; null where there is no such bound.
+/// Keys at least `from` and less than `below`; null where there is no such bound.
 struct KeysBetween {
   Value from, below;
 };
@@ -55,7 +55,8 @@ private:
   std::optional<KeysBetween> neutralKeys(const NeutralMask &mask);
   Value maskUnless(const KeysBetween &neutral, Value tile, llvm::function_ref<Value(Value)> mask);
   bool maskUnlessNeutral();
-  /// The softmax of the keys so far: tiles of one row's elements, and the mix.
+  /// The softmax of the keys so far: for each row the largest logit and the sum of weights, and the mix, not divided
+  /// yet.
   struct State {
     Value max, sum, mix;
   };
@@ -83,7 +84,7 @@ private:
   }
   Value isAny(arith::CmpFPredicate predicate, Value tile, double value);
   Value reduce(tile::ReduceKind kind, Value tile);
-  /// Of what the second product takes.
+  /// The element type of the weights in the second product.
   Type weightType() { return cast<RankedTensorType>(parts.sharesOperand().getType()).getElementType(); }
   bool isApproximate() { return weightType() != f32; }
   bool isVectors() const { return !schedule.getRegisters().empty(); }
@@ -101,18 +102,20 @@ private:
   Type f32;
   Value allKeys;    // their number
   Value first, end; // the keys that count in some row of the tile; null where all do
-  /// Keys for which a mask is neutral in all rows of the tile; nothing where none are known.
+  /// For each of the space's masks, the keys for which it is neutral in all rows of the tile; nullopt where none are
+  /// known.
   SmallVector<std::optional<KeysBetween>> neutral;
 };
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The first key that is visited is a multiple of so many, so that what is read along the keys is read by vectors.
+/// The number of the first key that is visited is a multiple of this, so that loads along the keys are aligned vectors.
 constexpr int64_t keysTogether = 16;
 
 } // namespace
 
-/// The highest value of `expr` in the rows of this tile, or the lowest, down to a multiple; null if it is not known.
+/// The highest value of `expr` in the rows of this tile, or the lowest one rounded down to a multiple; null if it is
+/// not known.
 Value AttentionEmitter::endOfTile(AffineExpr expr, bool highest, int64_t multiple) {
   SmallVector<int64_t> sizes;
   SmallVector<AffineExpr> used(space.loops().size(), builder.getAffineConstantExpr(0));
@@ -129,7 +132,8 @@ Value AttentionEmitter::endOfTile(AffineExpr expr, bool highest, int64_t multipl
   return value ? emitter.index(value.replaceDims(used), offsets) : Value();
 }
 
-/// At least one key is visited, so that a tile without any that counts is no case of its own.
+/// Sets the first key and the end of the keys that the tile visits. There is at least one, so that a tile whose rows
+/// have no keys that count needs no code of its own.
 void AttentionEmitter::boundKeys() {
   for (AffineExpr expr : space.keysBelow)
     if (Value value = endOfTile(expr, /*highest=*/true))
@@ -208,8 +212,9 @@ Value AttentionEmitter::product(Value lhs, Value rhs, Value sums) {
 
 //===- Masks ------------------------------------------------------------------------------------------------------===//
 
-/// `mask` of `tile`, unless it is neutral for all keys of this step. Tiles have no conditions with results: it is a
-/// loop of one step, or of none where no key of this step is before `from`, or at `below` or behind.
+/// `mask` of `tile`, or `tile` itself where the mask is neutral for all keys of this step. As placed programs have no
+/// scf.if with results, it is a loop of one step, or of none where all keys of this step are between `neutral.from` and
+/// `neutral.below`.
 Value AttentionEmitter::maskUnless(const KeysBetween &neutral, Value tile, llvm::function_ref<Value(Value)> mask) {
   AffineExpr d0 = builder.getAffineDimExpr(0), d1 = builder.getAffineDimExpr(1);
   Value position = emitter.offsetOf(keys), masked;
@@ -254,7 +259,7 @@ bool AttentionEmitter::maskUnlessNeutral() {
 
 //===- A step -----------------------------------------------------------------------------------------------------===//
 
-/// What the softmax reads of the current keys, -inf beyond the last; null after a diagnostic.
+/// The tile of logits of the current keys, with -inf beyond the last key; null after a diagnostic.
 Value AttentionEmitter::logits() {
   Frame frame = frameOf(rows, keys);
   bool ok = true;
@@ -281,7 +286,7 @@ Value AttentionEmitter::logits() {
   return skipsMasks ? maskUnless({{}, allKeys}, tile, whereLive) : whereLive(tile);
 }
 
-/// What a row's logits are relative to.
+/// The number that is subtracted from a row's logits: its largest logit, or 0 if that is -inf.
 Value AttentionEmitter::shiftOf(Value max) {
   return emitter.select(isAny(arith::CmpFPredicate::UNE, max, -infinity), max, builder.getF32FloatAttr(0));
 }
@@ -293,7 +298,7 @@ Value AttentionEmitter::relative(Value tile, Value shift, arith::FastMathFlags f
   return math::ExpOp::create(builder, emitter.loc, exponent, flags);
 }
 
-/// Adds the current keys to what is known of those before; the mix is null after a diagnostic.
+/// Adds the current keys to the state of those before. The mix is null after a diagnostic.
 AttentionEmitter::State AttentionEmitter::step(std::optional<State> before) {
   Value tile = logits(),
         values = tile ? load(parts.valuesOperand(), space.values, frameOf(keys, columns), {keys}) : Value();
@@ -323,7 +328,7 @@ AttentionEmitter::State AttentionEmitter::step(std::optional<State> before) {
   return after;
 }
 
-/// Both relative to the larger of their largest logits.
+/// The state of two parts together: both are made relative to the larger of their largest logits, and added.
 AttentionEmitter::State AttentionEmitter::joined(State a, State b) {
   State both;
   both.max = join<arith::MaximumFOp>(a.max, b.max);
@@ -336,7 +341,8 @@ AttentionEmitter::State AttentionEmitter::joined(State a, State b) {
   return both;
 }
 
-/// Where a tile is larger than its loop, the rest of it is never stored. Null where no loop is known to be smaller.
+/// The `live` sizes of tile.part_join: of tiles that are larger than their loops, what is ever stored. Null where no
+/// loop is known to be smaller than its tile.
 DenseI64ArrayAttr AttentionEmitter::liveSizes() {
   SmallVector<int64_t> live = shapeOf(frameOf(rows, columns));
   bool isAny = false;
@@ -346,7 +352,7 @@ DenseI64ArrayAttr AttentionEmitter::liveSizes() {
   return isAny ? builder.getDenseI64ArrayAttr(live) : DenseI64ArrayAttr();
 }
 
-/// What the loop leaves, of all programs that share the tile.
+/// The loop's results joined over all programs that share the tile.
 SmallVector<Value> AttentionEmitter::joinParts(ValueRange parts) {
   auto op = tile::PartJoinOp::create(builder, emitter.loc, parts.getTypes(), parts, liveSizes());
   Block &body = op.getBody().emplaceBlock();
@@ -363,7 +369,7 @@ SmallVector<Value> AttentionEmitter::joinParts(ValueRange parts) {
   return llvm::to_vector_of<Value>(op.getResults());
 }
 
-/// The rows' quotients are what the second contraction stands for from now on.
+/// Divides the rows by their sums, takes the quotients as the second contraction's result, and stores all outputs.
 LogicalResult AttentionEmitter::storeOutputs(State state) {
   Frame frame = frameOf(rows, columns);
   tiles.resolve(parts.max.getResult(), state.max);
@@ -371,7 +377,7 @@ LogicalResult AttentionEmitter::storeOutputs(State state) {
   Value divisor = tiles.materialize(parts.divisor, {{space.row, {}}, {}}, frame);
   if (!divisor)
     return failure();
-  Value mix = isApproximate() && !isVectors() // a division is several instructions of a GPU: one a row does for halves
+  Value mix = isApproximate() && !isVectors() // a division is slow on GPUs: halves take one inverse for each row
                   ? join<arith::MulFOp>(state.mix,
                                         join<arith::DivFOp>(number(1, SmallVector<int64_t>(frame.size(), 1)), divisor))
                   : join<arith::DivFOp>(state.mix, divisor);

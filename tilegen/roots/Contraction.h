@@ -7,8 +7,8 @@
 
 namespace tilewright::tilegen {
 
-/// The operands of a kernel's contraction, or of several of one left side, as tiles. The left side is the operand whose
-/// rows the loops call rows: the contraction's own order may be the other one.
+/// The operands of a kernel's contraction, or of several of one left side, as tiles. The left side is the operand that
+/// has the row loops of the kernel's space; in the contraction itself it may be the second operand.
 class ContractionOperands {
 public:
   explicit ContractionOperands(TileEmitter &emitter)
@@ -19,18 +19,19 @@ public:
   bool isLhsUnsigned() const { return isUnsigned(space.lhs); }
   bool isRhsUnsigned() const { return isUnsigned(space.rhs); }
 
-  /// A tile of each over `dims`, with zero beyond the end of the loops in `masked`; null after a diagnostic.
+  /// The tile of the left side over the loops `dims`, with zero beyond the end of the loops in `masked`; null after a
+  /// diagnostic.
   mlir::Value lhs(const Frame &dims, llvm::ArrayRef<unsigned> masked) {
     return materialize(space.lhs, space.lhsCoordinates, dims, masked);
   }
   /// The right side is read from panels of `width` columns from now on.
   void readPanels(int64_t width) { values.readPanels(makePanelForms(space, width)); }
-  /// Of contraction `i` of the kernel.
+  /// The same of the right side of contraction `i` of the kernel.
   mlir::Value rhs(const Frame &dims, llvm::ArrayRef<unsigned> masked, size_t i = 0) {
     return materialize(i > 0 ? space.moreRhs[i - 1] : space.rhs, space.rhsCoordinates, dims, masked);
   }
 
-  /// Stores every output, now that the contractions' results are `sums`.
+  /// Stores every output, with the tiles `sums` as the results of the contractions. Fails with a diagnostic.
   mlir::LogicalResult storeOutputs(mlir::ValueRange sums, const Frame &dims);
 
 private:

@@ -53,7 +53,7 @@ private:
 
 } // namespace
 
-/// An operand's tile with elements of the result's type, in the products' shape; null stays null.
+/// An operand's tile, converted to the result's element type and broadcast to the products' shape; null stays null.
 Value GemvEmitter::widen(Value tile, bool isUnsigned) {
   if (!tile)
     return {};

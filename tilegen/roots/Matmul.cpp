@@ -42,7 +42,7 @@ private:
   Frame dimsOf(unsigned row, unsigned column) const;
   SmallVector<int64_t> shapeOf(const Frame &dims) const;
   Value multiply(Strip &strip, size_t contraction, Value sums);
-  /// Runs `body` for each strip with its columns as the tile of `n`, until one gives null.
+  /// Runs `body` for each strip with its columns as the tile of `n`, until one returns false. False if one did.
   bool forEachStrip(llvm::function_ref<bool(size_t, Strip &)> body);
 
   TileEmitter &emitter;

@@ -10,8 +10,8 @@ using namespace mlir;
 
 namespace tilewright::tilegen {
 
-/// Whether a column beyond the last lies outside of the buffer: some coordinate is the column, or what goes up with
-/// every so many columns.
+/// Whether the coordinates of a column beyond the last are outside of the buffer: one of them is the column, or the
+/// column divided by a constant that divides the number of columns.
 static bool leavesWithColumn(const KernelSpace &space, ArrayRef<AffineExpr> coordinates, ArrayRef<int64_t> sizes) {
   unsigned column = space.loopsOfKind(LoopKind::Column).front();
   AffineExpr n = getAffineDimExpr(column, space.nest.context);
@@ -25,8 +25,8 @@ static bool leavesWithColumn(const KernelSpace &space, ArrayRef<AffineExpr> coor
   });
 }
 
-/// Whether no symbol decides how much of a constant is read, nor where: panels are made when compiling. A table of
-/// relative positions is read as far as the sequence is long.
+/// Whether it is known when compiling, which is when panels are made, what is read of a constant and where. Not so for
+/// a table of relative positions, of which as much is read as the sequence is long.
 static bool isReadAsKnown(const KernelSpace &space, ArrayRef<AffineExpr> coordinates) {
   return llvm::all_of(coordinates, [&](AffineExpr expr) {
     bool known = true;
@@ -47,8 +47,9 @@ struct Source {
 };
 } // namespace
 
-/// Finds the constants behind renamings and elementwise operations whose elements depend on the column. False if
-/// something else is behind them. PanelForm fills with zeros what lies outside the source, so columns must leave it.
+/// Finds the constants that a value is computed from through accesses and elementwise operations, and whose elements
+/// depend on the column. False if it is computed from anything else, or if a constant cannot be stored in panels.
+/// Panels have zeros for columns beyond the last, which is only so if these are outside of the constant.
 static bool collectSources(const KernelSpace &space, Value value, Coordinates at, SmallVectorImpl<Source> &sources) {
   if (auto access = value.getDefiningOp<graph::AccessOpInterface>())
     return !access.getFill() && access.getIndexOperands().empty() &&
@@ -75,8 +76,8 @@ static bool collectSources(const KernelSpace &space, Value value, Coordinates at
   return uses == 1 && isReadAsKnown(space, at.exprs) && leavesWithColumn(space, at.exprs, type.getShape());
 }
 
-/// Whether more than casts stands between `value` and the arguments that it is made of. A cast alone is what products
-/// of halves and bytes do anyway.
+/// Whether `value` is computed from arguments by more than accesses and casts. Products of halves and bytes cast
+/// anyway.
 static bool isArithmetic(Value value) {
   SetVector<Value> values;
   values.insert(value);
@@ -91,7 +92,7 @@ static bool isArithmetic(Value value) {
   return false;
 }
 
-/// The operand behind renamings.
+/// The value that `value` reads through accesses.
 static Value behindAccesses(Value value) {
   while (auto access = value.getDefiningOp<graph::AccessOpInterface>())
     value = access.getData();
@@ -111,7 +112,8 @@ bool isComputedFromConstants(const KernelSpace &space) {
   return !isa<BlockArgument>(behindAccesses(space.rhs)) && isPackable(space);
 }
 
-/// Whether steps of `loop` from `first` to below `end` lie outside of the source, whatever the other loops are at.
+/// Whether iterations of `loop` from `first` to below `end` read outside of the source, whatever the other loops are
+/// at.
 static bool leaveSource(const KernelSpace &space, const Source &from, unsigned loop, int64_t first, int64_t end) {
   graph::KernelOp kernel = space.source;
   ArrayRef<int64_t> sizes = cast<RankedTensorType>(kernel.getArgumentTypes()[from.argument]).getShape();
@@ -129,8 +131,8 @@ static bool leaveSource(const KernelSpace &space, const Source &from, unsigned l
   return true;
 }
 
-/// Whether bytes stand in fours along k. What fills up the last four of a column must lie outside of the source, so
-/// that it is zero: that of a slice may not.
+/// Whether bytes are stored in groups of four along k. What fills the last group of a column must be outside of the
+/// source, so that it is zero; in a slice of a larger constant it may be inside.
 static bool packsQuads(const KernelSpace &space, const Source &from, llvm::function_ref<bool(unsigned)> varies,
                        llvm::function_ref<int64_t(unsigned)> sizeOf) {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
@@ -141,8 +143,8 @@ static bool packsQuads(const KernelSpace &space, const Source &from, llvm::funct
                               leaveSource(space, from, reduced.back(), size, llvm::alignTo(size, quad)));
 }
 
-/// How many neighbours along `loop` have the same coordinate: what `expr` divides the loop's index by, wherever it
-/// stands; 0 if it stands nowhere.
+/// How many neighbours along `loop` have the same value of `expr`, because it divides the loop's index; 0 if `expr`
+/// does not depend on the loop.
 static int64_t sharedBy(AffineExpr expr, AffineExpr loop) {
   if (expr == loop)
     return 1;

@@ -19,8 +19,9 @@ namespace tilewright::tilegen {
 /// Bytes along k that stand together.
 inline constexpr int64_t quad = 4;
 
+/// How one constant is stored in panels.
 struct PanelForm {
-  unsigned argument;                // the source
+  unsigned argument;                // the number of the kernel's argument
   mlir::AffineMap from;             // packed coordinates to those of the source
   llvm::SmallVector<int64_t> sizes; // of the packed form
   Exprs coordinates;                // packed coordinates as expressions of the loops
@@ -29,10 +30,10 @@ struct PanelForm {
 /// Whether the right side of a contraction is made of constants that can be stored in panels.
 bool isPackable(const KernelSpace &space);
 
-/// Whether the right side is computed from such constants by more than casts, rather than one of them as it is.
+/// Whether the right side is computed from such constants by arithmetic, rather than being one of them behind accesses.
 bool isComputedFromConstants(const KernelSpace &space);
 
-/// Panels of `width` columns for each constant that the right side, which is packable, is made of.
+/// The panels of `width` columns of each constant that the right side, which is packable, is computed from.
 llvm::SmallVector<PanelForm> makePanelForms(const KernelSpace &space, int64_t width);
 
 } // namespace tilewright::tilegen

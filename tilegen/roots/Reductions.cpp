@@ -49,7 +49,7 @@ private:
 
 } // namespace
 
-/// Reductions by how many others stand before them: those of one phase share a loop.
+/// The phases: reductions by how many others they depend on, one after the other. Those of one phase share a loop.
 SmallVector<SmallVector<unsigned>> ReductionEmitter::phases() {
   SmallVector<SmallVector<unsigned>> result;
   DenseMap<Operation *, unsigned> level; // the reductions at or before an operation
@@ -96,7 +96,7 @@ Value ReductionEmitter::combine(graph::ReduceOp reduce, Value a, Value b) {
                                emitter.loc, a, b);
 }
 
-/// A tile of partial results: the rows' loops, and all of the reduced ones.
+/// The shape of a tile of partial results: the rows' loops, and all of the reduced ones.
 SmallVector<int64_t> ReductionEmitter::partialShape(unsigned which) const {
   SmallVector<int64_t> shape = emitter.shapeOf(space.loopOpResults[which], frame);
   for (unsigned loop : reduced)

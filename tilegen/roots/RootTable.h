@@ -21,7 +21,7 @@ struct Root {
   /// The schedule for a program that is one thread with vector registers, and for one that is a block of threads. Null
   /// for a root that is only chosen by another one's schedules.
   Schedule forVectors, forBlocks;
-  /// How long a block schedule is estimated to take; null where there is no estimate.
+  /// The estimated time of a block schedule, in seconds; null for roots without estimates.
   std::optional<double> (*estimateForBlocks)(const KernelSpace &space, tile::ScheduleAttr schedule,
                                              const TargetDesc &target);
   /// Fills the body of a tile.kernel whose loops, tile sizes and offsets are set.
@@ -31,10 +31,12 @@ struct Root {
 llvm::ArrayRef<Root> allRoots();
 const Root &rootOf(graph::RootKind kind);
 
-/// What fusion said of the kernel. One written by hand need not say it: a contraction or a reduction in its body is it.
+/// The root that fusion set on the kernel. In a kernel written by hand, which has none: by the contraction or reduction
+/// in its body, else pointwise.
 graph::RootKind rootKindOf(graph::KernelOp kernel);
 
-/// The iteration space by the row of the kernel's root. Fails with a diagnostic.
+/// The iteration space of a kernel, by the row of its root; `as` is the root of its schedule, if it has one. Fails with
+/// a diagnostic.
 mlir::FailureOr<KernelSpace> analyzeKernel(graph::KernelOp kernel, std::optional<graph::RootKind> as = std::nullopt);
 
 } // namespace tilewright::tilegen

@@ -67,8 +67,8 @@ constexpr int64_t mostNarrowColumns = 32;
 /// For a pair of contractions, each of which has half of the columns: narrower tiles would read short pieces of the
 /// right sides' rows, which is slow (FewRows.cpp).
 constexpr MatmulTile pairedHalfTiles[] = {{128, 128, 4}, {64, 128, 4}, {32, 128, 4}, {16, 128, 4}};
-/// Products of singles on matrix units, whose operands are split in registers. Sizes that are not known take so many
-/// registers that these tiles would spill.
+/// Products of singles on matrix units, whose operands are split in registers. Only for known sizes: unknown ones take
+/// registers, and these tiles would spill.
 constexpr MatmulTile tf32Tiles[] = {{64, 128, 4}, {64, 64, 4}, {32, 64, 4}, {32, 32, 2}, {16, 64, 2}, {16, 32, 1}};
 constexpr int64_t bytesOfWideStage = 24 << 10; // of 64x128 in steps of 32, which spill two registers on sm_80
 constexpr MatmulTile floatTiles[] = {{128, 128, 8}, {128, 64, 4}, {64, 64, 4}, {32, 64, 4},

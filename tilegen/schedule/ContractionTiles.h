@@ -46,9 +46,10 @@ int64_t contractionsOf(const KernelSpace &space);
 bool readsPixels(const KernelSpace &space);
 /// Are singles multiplied by matrix instructions, once or three times?
 bool multipliesTf32(const KernelSpace &space, const TargetDesc &target);
-/// Is this operand of a contraction read as it is in memory? Then a copy engine can bring it, if memory is aligned.
+/// Is this operand of a contraction in memory, and read through nothing but reshapes, transposes, slices and
+/// broadcasts? Then a copy engine can bring it, if memory is aligned.
 bool isReadPlainly(mlir::Value operand);
-/// The same of the right sides of all contractions.
+/// Are the right sides of all contractions read so?
 bool areRightSidesReadPlainly(const KernelSpace &space);
 
 } // namespace tilewright::tilegen

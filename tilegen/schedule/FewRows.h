@@ -19,9 +19,8 @@ tile::ScheduleAttr scheduleSums(const KernelSpace &space, const TargetDesc &targ
 /// would be many tiles, for one or two rows, and where the columns of the right sides are not contiguous in memory.
 tile::ScheduleAttr scheduleGated(const KernelSpace &space, const TargetDesc &target);
 
-/// Products whose right side is computed from constants of fewer bytes. Null where it is read as it is, or rows are
-/// many: then it costs less to compute it in a kernel of its own, which fusion sees to where the number of rows is
-/// known.
+/// Products whose right side is computed from constants of fewer bytes. Null for others, and where rows are many: then
+/// it costs less to compute the right side in a kernel of its own, as fusion does where the number of rows is known.
 tile::ScheduleAttr scheduleComputed(const KernelSpace &space, const TargetDesc &target);
 
 /// Halves whose right side is large beside everything else, or the two right sides of a pair: tiles that read long

@@ -57,7 +57,7 @@ MergedCoordinates mergeDims(IndexAlgebra &algebra, ArrayRef<AffineExpr> sizes, A
   return merged;
 }
 
-/// Dimensions whose bounds some access needs, because it may leave them.
+/// For each dimension of the buffer, whether the access may leave it, so that the dimension's bounds are needed.
 static SmallVector<bool> leavingDims(IndexAlgebra &algebra, const Access &access) {
   SmallVector<bool> leaving;
   for (auto [coordinate, size] : llvm::zip_equal(access.coordinates, access.sizes))
@@ -66,7 +66,7 @@ static SmallVector<bool> leavingDims(IndexAlgebra &algebra, const Access &access
 }
 
 /// Merges neighbours of `groups` for one access while that removes divisions. A dimension that an access may leave can
-/// only be the outermost of its group: merged under another, its own bounds would no longer tell.
+/// only be the outermost of its group: an index outside of an inner dimension may be inside of the merged one.
 static void growGroups(IndexAlgebra &algebra, const Access &access, ArrayRef<bool> leaving, DimGroups &groups) {
   MergedCoordinates merged = mergeDims(algebra, access.sizes, access.coordinates, groups);
   unsigned first = access.sizes.size();
@@ -94,8 +94,8 @@ IndexAlgebra LoopNest::algebra(ArrayRef<AffineExpr> indexSizes) const {
 }
 
 namespace {
-/// The facts of a nest, once for all accesses that are indexed alike: most have parts in common, which are simplified
-/// once then.
+/// The algebras of a nest, one for all accesses with the same index values: an algebra remembers what it has
+/// simplified, and most accesses have parts in common.
 class SharedFacts {
 public:
   explicit SharedFacts(const LoopNest &nest) : nest(nest) {}
@@ -195,7 +195,7 @@ unsigned LoopNest::cost() const {
 }
 
 bool LoopNest::collapseOne(ArrayRef<LoopKind> forced) {
-  std::optional<unsigned> now; // what the nest as it is costs
+  std::optional<unsigned> now; // the cost of the nest as it is
   for (unsigned i = 0; i + 1 < loops.size(); ++i) {
     if (loops[i].kind != loops[i + 1].kind)
       continue;

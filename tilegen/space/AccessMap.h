@@ -24,6 +24,7 @@ mlir::AffineExpr linearize(mlir::MLIRContext *context, llvm::ArrayRef<mlir::Affi
 /// The coordinates, in a tensor of `sizes`, of the element at `position`.
 Exprs delinearize(mlir::AffineExpr position, llvm::ArrayRef<mlir::AffineExpr> sizes);
 
+/// The product of `sizes`; 1 if there are none.
 mlir::AffineExpr product(mlir::MLIRContext *context, llvm::ArrayRef<mlir::AffineExpr> sizes);
 
 /// d0, d1, ..., of `count` loops from `first` on.
@@ -50,6 +51,7 @@ using DimGroups = llvm::SmallVector<unsigned>;
 struct MergedCoordinates {
   Exprs sizes, coordinates;
 };
+/// Merges the dimensions of each group into one.
 MergedCoordinates mergeDims(IndexAlgebra &algebra, llvm::ArrayRef<mlir::AffineExpr> sizes,
                             llvm::ArrayRef<mlir::AffineExpr> coordinates, const DimGroups &groups);
 
@@ -65,13 +67,15 @@ public:
   llvm::SmallVector<Exprs> tracked;     // other coordinates that follow every transformation
   llvm::SmallVector<int64_t> mayBeZero; // symbols; all others are at least 1
 
+  /// An algebra that knows the sizes of the loops, and behind them those of index values.
   IndexAlgebra algebra(llvm::ArrayRef<mlir::AffineExpr> indexSizes = {}) const;
 
   /// Splits loops that accesses divide, until none does.
   void splitLoops();
-  /// Splits `loop` in two, whose inner one has the size `divisor`, which divides its own, and the kind `inner`.
+  /// Splits `loop` in two: the inner one has the kind `inner` and the size `divisor`, which must divide that of `loop`.
   void splitLoop(unsigned loop, mlir::AffineExpr divisor, LoopKind inner);
-  /// Collapses neighbours of one kind wherever no access gets harder. Neighbours of a kind in `forced` always.
+  /// Collapses neighbouring loops of one kind wherever that adds no divisions to accesses, and those of a kind in
+  /// `forced` always.
   void collapseLoops(llvm::ArrayRef<LoopKind> forced = {});
   /// Puts loop `order[i]` at place i.
   void reorderLoops(llvm::ArrayRef<unsigned> order);

@@ -29,14 +29,16 @@ mlir::AffineExpr concatOffset(graph::ConcatOp concat, unsigned i);
 /// The dimension of `gather`'s data that index operand `i` selects from, or -1 if it is not a coordinate by itself.
 int64_t gatheredDim(graph::GatherOp gather, unsigned i);
 
+/// Collects the accesses to arguments from which values are computed.
 class AccessWalk {
 public:
-  /// Called at contractions and reductions. The walk goes no further there.
+  /// Called at contractions and reductions, with the coordinates of their results. The walk goes no further there.
   using AtLoop = llvm::function_ref<void(mlir::Operation *, const Coordinates &)>;
 
   /// `loops` is how many loops coordinates are written in; found accesses are appended.
   AccessWalk(unsigned loops, llvm::SmallVectorImpl<Access> &accesses) : loops(loops), accesses(accesses) {}
 
+  /// Walks from the element of `value` at `at`. A value is visited once for the same coordinates.
   void walk(mlir::Value value, const Coordinates &at, AtLoop atLoop);
 
 private:

@@ -4,11 +4,11 @@
 //   scores[b, m, n] += queries[b, m, d] * keys[b, n, d]        loops (b..., m, n, e, d)
 //   mix[b, m, e] += softmax(f(scores))[b, m, n] * values[b, n, e]
 //
-// The loops are those of the first contraction and the columns e that the second one adds. Where the scores end up is
-// followed forwards, through reshapes and transposes, so the second contraction's other loops are expressions of these.
-// Loops that the queries have and the keys do not are rows, all collapsed into one m. Query heads that share their keys
-// are rows too where each has few: by the loops of the contraction, or where keys and values are read at their head's
-// number divided by so many.
+// The loops are those of the first contraction and the columns e that the second one adds. The scores' coordinates are
+// followed forwards, through reshapes and transposes, so the second contraction's other loops are expressions of the
+// first one's. Loops that the queries have and the keys do not are rows, all collapsed into one m: a loop of heads that
+// share their keys may be one of them. Where each head has few rows, heads are rows too that read keys and values at
+// their own number divided by a constant.
 #include "fusion/keys/NeutralMasks.h"
 #include "tilegen/space/Followers.h"
 #include "tilegen/space/KernelSpace.h"
@@ -53,13 +53,13 @@ private:
   unsigned keysSide = 1;                         // the operand of the scores that has the keys
 };
 
-/// Heads with more rows fill tiles by themselves; tiles of several heads would only blur where a row's keys end.
+/// The most rows of a head that shares a tile with other heads. Heads with more rows fill tiles by themselves, and in
+/// tiles of several heads fewer keys can be skipped.
 constexpr int64_t fewRows = 32;
 
 } // namespace
 
-/// The loops of the first contraction. The keys are the loop of one operand that the softmax's rows run along: of the
-/// two operands, the one whose loops the mix sums over.
+/// Adds the loops of the first contraction. All are parallel until followMix finds out which are rows and keys.
 void AttentionBuilder::makeLoops() {
   graph::ContractOp scores = parts.scores;
   AffineMap result = scores.getMap(2);
@@ -89,7 +89,7 @@ bool AttentionBuilder::variesByRow(AffineExpr coordinate) const {
   });
 }
 
-/// Where the softmax reads the scores, and where the mix reads the softmax.
+/// Finds the coordinates at which the softmax reads the scores, and at which the mix reads the softmax.
 LogicalResult AttentionBuilder::followScores() {
   Followers followers(space.nest, parts.scores.getResult(), coordinatesOf(parts.scores, 2, scoresLoops));
   int64_t axis = parts.max.getAxes().front();
@@ -114,7 +114,7 @@ LogicalResult AttentionBuilder::followScores() {
   return findMasks(followers);
 }
 
-/// The masks, with their bounds still in the coordinates of the logits.
+/// Finds the masks; their bounds are still expressions of the coordinates of the logits.
 LogicalResult AttentionBuilder::findMasks(const Followers &followers) {
   FailureOr<SmallVector<fusion::NeutralMask>> masks = fusion::neutralMasksOf(parts);
   if (failed(masks))
@@ -125,7 +125,7 @@ LogicalResult AttentionBuilder::findMasks(const Followers &followers) {
   return success();
 }
 
-/// What attributes say of keys, in loops.
+/// Expresses in loops the bounds of keys that the attributes of the kernel and of its masks have.
 LogicalResult AttentionBuilder::boundKeys() {
   FailureOr<fusion::KeyRange> range = fusion::keyRangeOf(kernel, parts);
   if (failed(range))
@@ -144,8 +144,9 @@ LogicalResult AttentionBuilder::boundKeys() {
   return success();
 }
 
-/// The loops of the second contraction: those that its operand has from the scores, and new ones for its columns. The
-/// reduced one tells which loop of the scores the keys are, and so which loops are rows.
+/// Finds the loops of the second contraction: those that the softmax has from the scores, and new ones for its columns.
+/// The one that it sums over is the keys, which decides which loops of the scores are rows. Then follows the mix to the
+/// outputs.
 LogicalResult AttentionBuilder::followMix() {
   graph::ContractOp mix = parts.mix, scores = parts.scores;
   mixLoops.resize(mix.getMap(2).getNumDims());
@@ -202,7 +203,7 @@ void AttentionBuilder::collectAccesses() {
   }
 }
 
-/// Does `expr` mention `loop` only divided by `divisor`? The first division sets it.
+/// Does `expr` depend on `loop` only through loop floordiv divisor? The first division that is found sets `divisor`.
 static bool dividesOnly(AffineExpr expr, AffineExpr loop, std::optional<int64_t> &divisor) {
   if (expr == loop)
     return false;
@@ -218,7 +219,8 @@ static bool dividesOnly(AffineExpr expr, AffineExpr loop, std::optional<int64_t>
   return dividesOnly(binary.getLHS(), loop, divisor) && dividesOnly(binary.getRHS(), loop, divisor);
 }
 
-/// How many neighbours of `loop` read the same at all `accesses`, if these divide it.
+/// How many neighbours of `loop` read the same elements in all `accesses`, because these divide it by one constant;
+/// nullopt if they do not.
 std::optional<int64_t> AttentionBuilder::sharingOf(unsigned loop, ArrayRef<Access> accesses) const {
   auto size = dyn_cast<AffineConstantExpr>(space.nest.loops[loop].size);
   AffineExpr dim = getAffineDimExpr(loop, space.nest.context);
@@ -232,7 +234,8 @@ std::optional<int64_t> AttentionBuilder::sharingOf(unsigned loop, ArrayRef<Acces
   return size && divisor && size.getValue() % *divisor == 0 ? divisor : std::nullopt;
 }
 
-/// Heads that read the same keys and values become rows of one head, which then reads them once.
+/// Splits a loop of heads so that heads that read the same keys and values become rows of one head, which reads them
+/// once. Only where a head has few rows.
 void AttentionBuilder::shareHeads() {
   LoopNest &nest = space.nest;
   int64_t rows = 1;
@@ -253,7 +256,7 @@ void AttentionBuilder::shareHeads() {
       return nest.splitLoop(loop, getAffineConstantExpr(*sharing, nest.context), LoopKind::Row);
 }
 
-/// A single query is one row, and single values are one column.
+/// Puts the loops into their order, and adds a loop of one row or column where there is none.
 void AttentionBuilder::orderLoops() {
   for (LoopKind kind : {LoopKind::Row, LoopKind::Column})
     if (space.loopsOfKind(kind).empty())

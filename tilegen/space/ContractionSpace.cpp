@@ -3,12 +3,16 @@
 //
 //   result[b, m, n] += lhs[b, m, k] * rhs[b, k, n]        loops (b..., k outer..., m, n, k)
 //
-// Every loop is m, n, k or batch by which of the three name it. Rows are collapsed into one m and columns into one n,
-// whatever that does to coordinates (a convolution's row is (image, y, x)); k and batch loops only where no access gets
-// harder, so that loads along the innermost k stay contiguous. Only a window of few elements that slides along rows of
-// unknown length keeps m = x, and (image, y) are batch loops: its elements are read in place, which a division by that
-// length would cost more than the product. What follows the contraction must be one-to-one: each output's coordinates
-// are the result's, followed through reshapes and transposes.
+// Every loop is m, n, k or batch, depending on which of the three tensors have it. Rows are collapsed into one m and
+// columns into one n, whatever that does to coordinates (a convolution's row is (image, y, x)). Loops of k and batch
+// are collapsed only where that adds no divisions to accesses, so that loads along the innermost k stay contiguous.
+//
+// There is one exception: a window of few elements that slides along rows of unknown length keeps m = x, and image and
+// y are batch loops. Its elements are read in place, and dividing by the unknown length for that would cost more than
+// the product.
+//
+// What follows the contraction must be one-to-one: each output's coordinates are the result's, followed through
+// reshapes and transposes.
 #include "tilegen/space/Followers.h"
 #include "tilegen/space/KernelSpace.h"
 
@@ -24,7 +28,8 @@ static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType
 
 //===- Analysis ---------------------------------------------------------------------------------------------------===//
 
-/// The shortest innermost reduced loop that stands alone, and the elements of a window that is read in place.
+/// The shortest innermost reduced loop that is not collapsed with others, and the most elements of a window that is
+/// read in place.
 static constexpr int64_t shortestInner = 16, fewTaps = 32;
 
 namespace {
@@ -52,7 +57,7 @@ private:
   graph::ReturnOp returned;
   KernelSpace space;
   SmallVector<AffineExpr> loopOf; // the contraction's loops as loops of the space
-  bool swapped = false;
+  bool swapped = false;           // the contraction's second operand has the rows
 };
 
 /// Loops in the order batch, reduced, rows, columns; each in the order in which the result (or, for reduced ones, the
@@ -160,7 +165,8 @@ bool ContractionBuilder::slidesAlongUnknownRows() {
   });
 }
 
-/// A product with a vector has one row or one column; an outer product one reduced element.
+/// Adds loops of size 1 where kinds are missing: a product with a vector has no rows or no columns, an outer product no
+/// reduced loop. Then puts the loops into their order.
 void ContractionBuilder::addMissingLoops() {
   for (LoopKind kind : {LoopKind::Row, LoopKind::Column, LoopKind::Reduction})
     if (space.loopsOfKind(kind).empty())
@@ -189,8 +195,8 @@ FailureOr<KernelSpace> ContractionBuilder::build(graph::RootKind as) {
       space.nest.loops[loop].kind = LoopKind::Parallel;
   }
   space.nest.collapseLoops({LoopKind::Row, LoopKind::Column});
-  // A short innermost loop (the columns of an image's windows) is not worth a loop around it: better one that divides
-  // its index.
+  // A short innermost loop (the columns of an image's windows) does not pay as a loop of its own. It is collapsed with
+  // the others, although accesses then divide the index.
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   auto inner =
       reduced.empty() ? AffineConstantExpr() : dyn_cast<AffineConstantExpr>(space.nest.loops[reduced.back()].size);
@@ -217,7 +223,7 @@ FailureOr<KernelSpace> ContractionBuilder::build(graph::RootKind as) {
 
 } // namespace
 
-/// Are neighbours along `along` neighbours in memory, wherever both loops matter?
+/// Are neighbours along `along` neighbours in memory, in all accesses that depend on both loops?
 static bool areContiguous(const KernelSpace &space, unsigned along, unsigned other) {
   auto varies = [](const Access &access, unsigned loop) {
     return llvm::any_of(access.coordinates, [&](AffineExpr expr) { return dependsOn(expr, loop); });

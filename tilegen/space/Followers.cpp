@@ -10,8 +10,8 @@ namespace tilewright::tilegen {
 
 static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
 
-/// A reshape of a reshape is one reshape, so that the way there and back leads to the same coordinates without any
-/// proof.
+/// The coordinates behind a reshape. Reshapes in a row count as one, so that a reshape and its inverse lead to the same
+/// coordinates without any proof.
 Exprs Followers::throughReshape(graph::ReshapeOp reshape) const {
   Value data = reshape.getData();
   for (auto before = data.getDefiningOp<graph::ReshapeOp>(); before && find(before.getData());

@@ -7,21 +7,24 @@
 
 namespace tilewright::tilegen {
 
-/// Where each value that follows the contraction element by element has the result's current element: the way to an
-/// output is followed forwards, which every reshape and transpose allows, whatever is known of its sizes. (Pulled
-/// backwards, a reshape of symbolic sizes is divisions that only facts about these sizes can undo.)
+/// For each value that is computed from a contraction's result element by element: its coordinates, at which it has the
+/// element that the loops point at. Going forwards, from the result to the outputs, works for every reshape and
+/// transpose, whatever is known of sizes. Going backwards, a reshape of symbolic sizes gives divisions that only facts
+/// about these sizes can undo.
 class Followers {
 public:
   Followers(const LoopNest &nest, mlir::Value result, Exprs coordinates) : facts(nest.algebra()), nest(nest) {
     known[result] = std::move(coordinates);
   }
 
-  /// Null if the value does not follow the contraction. Operations must be visited in program order.
+  /// The coordinates of a value; null if it does not follow the contraction. Operations must be visited in program
+  /// order.
   const Exprs *find(mlir::Value value) const {
     auto at = known.find(value);
     return at == known.end() ? nullptr : &at->second;
   }
-  /// Fails where a value would be needed at two points, or through an access that is not one to one.
+  /// Finds the coordinates of the operation's result. Fails, without a diagnostic, where values at different points
+  /// meet, or at an access that is not one to one.
   mlir::LogicalResult visit(mlir::Operation *op);
   /// The coordinates of a value that the caller knows.
   void set(mlir::Value value, Exprs coordinates) { known[value] = std::move(coordinates); }

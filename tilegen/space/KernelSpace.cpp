@@ -153,7 +153,8 @@ bool SpaceBuilder::startFrom(unsigned i) {
         result(llvm::find(space.loopOps, op) - space.loopOps.begin()) = at.exprs;
         found = true;
       });
-  // Of reshaped rows, (d1 * 1024 + d2) floordiv 10240 divides a loop only as d1 floordiv 10.
+  // Simplified first, because a division of a sum shows no loop to split: behind a reshape of rows
+  // (d1 * 1024 + d2) floordiv 10240 is d1 floordiv 10.
   IndexAlgebra facts = space.nest.algebra();
   for (Exprs &exprs : space.nest.tracked)
     for (AffineExpr &expr : exprs)
@@ -170,8 +171,8 @@ void SpaceBuilder::chooseBase() {
   startFrom(order.front());
 }
 
-/// The first reduction that the base reads: only of these the coordinates are known yet. ArgMax is two, of which its
-/// result reads the second.
+/// The first reduction that the base output reads: coordinates are known only for such reductions yet. ArgMax consists
+/// of two reductions, of which its result reads the second.
 unsigned SpaceBuilder::knownReduction() {
   auto *known =
       llvm::find_if(space.loopOps, [&](Operation *&op) { return !result(&op - space.loopOps.begin()).empty(); });
@@ -206,7 +207,8 @@ LogicalResult SpaceBuilder::addReducedLoops() {
   return success();
 }
 
-/// Outputs other than the base: of the same count, in row-major order; of the rows' count; or of the reduced operand's.
+/// Finds the coordinates of outputs other than the base. They have as many elements as the base, in row-major order, or
+/// as there are rows, or as the reduced operand has.
 LogicalResult SpaceBuilder::placeOutputs() {
   MLIRContext *context = kernel.getContext();
   Exprs baseSizes = sizesOf(returned.getOperand(base));
@@ -234,8 +236,8 @@ LogicalResult SpaceBuilder::placeOutputs() {
   return success();
 }
 
-/// All accesses, through the reductions too, in the final set of loops. Every use of a reduction must be at the same
-/// coordinates.
+/// Collects all accesses, through the reductions too, in the final set of loops. Fails where a reduction is used at
+/// several coordinates, or has other loops than the others.
 LogicalResult SpaceBuilder::collectAccesses() {
   LoopNest &nest = space.nest;
   nest.accesses.clear();
@@ -294,8 +296,8 @@ static bool varies(const Access &access, int loop) {
                                    [&](AffineExpr expr) { return dependsOn(expr, static_cast<unsigned>(loop)); });
 }
 
-/// Accesses whose stride along `loop` is from `least` to `most`, of those that vary along the reduced loops: these are
-/// read most.
+/// Of the accesses that vary along the innermost reduced loop, which are read most: how many have a stride from `least`
+/// to `most` along `loop`.
 int64_t SpaceBuilder::countAccesses(int loop, int64_t least, int64_t most) const {
   int reduced = innermost(space.loopsOfKind(LoopKind::Reduction));
   return llvm::count_if(space.nest.accesses, [&](const Access &access) {
@@ -306,8 +308,8 @@ int64_t SpaceBuilder::countAccesses(int loop, int64_t least, int64_t most) const
   });
 }
 
-/// Whether something is read through windows that overlap, by neighbours along `outer` that are `most` elements apart
-/// or fewer.
+/// Whether a buffer is read through windows that overlap: a coordinate depends on both loops, and neighbours along
+/// `outer` are at most `most` elements apart.
 bool SpaceBuilder::overlaps(int inner, int outer, int64_t most) const {
   return inner >= 0 && outer >= 0 && llvm::any_of(space.nest.accesses, [&](const Access &access) {
            auto step = dyn_cast_if_present<AffineConstantExpr>(space.strideOf(access, static_cast<unsigned>(outer)));
@@ -320,7 +322,7 @@ bool SpaceBuilder::overlaps(int inner, int outer, int64_t most) const {
 }
 
 /// Whether a whole vector of results along `outer` is summed from the same row of at most `most` elements, as in a
-/// cumulative sum: which of them count is all that differs.
+/// cumulative sum, where results differ only in which elements count.
 bool SpaceBuilder::sharesRows(int inner, int outer, int64_t most) const {
   constexpr int64_t vector = 16;
   auto sizeOf = [&](int loop) {
@@ -333,12 +335,14 @@ bool SpaceBuilder::sharesRows(int inner, int outer, int64_t most) const {
                        [&](const Access &access) { return varies(access, inner) && varies(access, outer); });
 }
 
-/// Rows where more accesses are contiguous along the innermost reduced loop than along the innermost kept one. A row of
-/// few elements would leave lanes idle, so it is a window too if something is contiguous along a kept loop (a local
-/// response normalization slides along channels), or nearly so (a pooling whose channels come first steps over 2 or 3
-/// columns). And so are windows that overlap, however long: sums of a row of 3 taps, or maxima of 13, took 17 to 25
-/// times as long element by element as for whole vectors of neighbours (depthwise products of 96 images of 56x56,
-/// planes).
+/// Row reduction or window. It is a row reduction if more accesses are contiguous along the innermost reduced loop than
+/// along the innermost kept one, except that it is a window
+///  * if rows have few elements, which would leave lanes idle, and something is contiguous along a kept loop (a local
+///    response normalization slides along channels), or nearly so (a pooling whose channels come first steps over 2 or
+///    3 columns);
+///  * if windows overlap, however long they are: sums of a row of 3 taps, or maxima of 13, took 17 to 25 times as long
+///    element by element as for whole vectors of neighbours (depthwise products of 96 images of 56x56, planes);
+///  * if results share rows, as in a cumulative sum.
 RootKind SpaceBuilder::chooseRoot(int64_t rowVotes, int64_t windowVotes) const {
   constexpr int64_t fewElements = 8, shortStep = 4, shortRow = 64;
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
@@ -361,14 +365,15 @@ void SpaceBuilder::orderLoops(std::optional<RootKind> as) {
   int inner = innermost(reduced), outer = innermost(kept);
   auto contiguousAlong = [&](int loop) { return countAccesses(loop, 1, 1); };
   int64_t rowVotes = contiguousAlong(inner), windowVotes = contiguousAlong(outer);
-  // What one row has in common with the next, as a mask of the reduced elements, is read once: it has no vote against
-  // what is not.
+  // An access that is the same for all rows, such as a mask of the reduced elements, is read once, so it does not count
+  // where other accesses are contiguous along a kept loop.
   if (windowVotes > 0)
     rowVotes -= llvm::count_if(space.nest.accesses, [&](const Access &access) {
       return !varies(access, outer) && inner >= 0 &&
              space.strideOf(access, inner) == getAffineConstantExpr(1, space.nest.context);
     });
-  // Channels last are read along channels, although the result may be stored as planes.
+  // Where nothing is contiguous along either loop: an image with channels last is read along channels, although its
+  // result may be stored as planes. So a kept loop along which something is contiguous becomes the innermost one.
   SmallVector<unsigned> order = kept;
   if (rowVotes == 0 && windowVotes == 0)
     if (auto *along = llvm::find_if(order, contiguousAlong); along != order.end()) {

@@ -16,19 +16,20 @@
 
 namespace tilewright::tilegen {
 
-/// A mask of an attention's scores, and for which keys it is the operand that it masks (fusion/keys/NeutralMasks.h).
+/// A mask of an attention's scores, and the keys for which its result equals the operand that it masks
+/// (fusion/keys/NeutralMasks.h).
 struct NeutralMask {
   mlir::Operation *mask;
-  mlir::Value scores; // that operand
+  mlir::Value scores; // the operand that it masks
   Exprs at;           // coordinates of the result
   Exprs from, below;  // in loops
 };
 
-/// What a size that is only known when running is taken to be, by a schedule that is chosen for such sizes.
+/// The value that schedule selection assumes for a size that is only known when running.
 struct AssumedSize {
   mlir::AffineExpr size; // of a loop
   int64_t value;
-  bool isMost; // whoever launches the kernel sees to it that the size is not larger
+  bool isMost; // the launch makes sure that the size is not larger
 };
 
 struct KernelSpace {
@@ -59,7 +60,8 @@ struct KernelSpace {
   std::optional<int64_t> mostOf(unsigned loop) const;
   /// Coordinates of the element of `reduce`'s operand that the loops point at.
   Exprs reducedCoordinates(graph::ReduceOp reduce) const;
-  /// The stride of `loop` in an access, in elements: null if it is not a multiple of the loop's index.
+  /// The stride of `loop` in an access, in elements; 0 if the access does not depend on it, null if its address is not
+  /// linear in it.
   mlir::AffineExpr strideOf(const Access &access, unsigned loop) const;
   /// Of a contraction: whether neighbours along the columns are neighbours in memory wherever the right side is read.
   bool columnsAreContiguous() const;
@@ -69,7 +71,7 @@ struct KernelSpace {
   bool columnsRunAlongReduction() const;
 };
 
-/// The loops of a kernel, with what its module says of symbols.
+/// A nest of `loops` for `kernel`, with the symbols that its module says may be 0.
 LoopNest nestOf(graph::KernelOp kernel, llvm::SmallVector<Loop> loops);
 
 // The iteration spaces of the table of roots. Each fails with a diagnostic at the operation that does not fit.

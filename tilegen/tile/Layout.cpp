@@ -27,12 +27,12 @@ using llvm::StringRef;
 // twice the k ("Matrix Fragments for mma.m16n8k32", "Register Fragments for wgmma.mma_async.m64nNk32").
 //
 // Singles: PTX ISA, "Matrix Fragments for mma.m16n8k8" and "Register Fragments for wgmma.mma_async.m64nNk8" of .tf32:
-// an element is a word, where a pair of halves would be. wgmma reads from shared memory only what runs along k, as a
-// product's left side mostly does in memory and its right side does not. So it computes the transpose, with the right
-// side in registers. Which of the product's columns is which of its 64 rows is free: here so that lanes that read the
-// right side together find it in different banks, and store neighbours together. Where the right side runs along k as
-// well, and one product of tf32 is enough, nothing needs registers (`tf32.rounded`). Which k an instruction sums is
-// free as well: where a product's result is the next one's left side, it is permuted (`chained`).
+// an element is a word, where a pair of halves would be. wgmma reads from shared memory only operands that run along k.
+// In memory a product's left side mostly does and its right side does not. So wgmma computes the transpose, with the
+// right side in registers. The product's columns may be assigned to wgmma's 64 rows in any order. Here they are so that
+// lanes read the right side without bank conflicts and store neighbours together. Where the right side runs along k as
+// well, and one product of tf32 is enough, no operand needs registers (`tf32.rounded`). The order of k is free too:
+// where a product's result is the next one's left side, k is permuted (`chained`).
 //
 // mfma: AMD, "Matrix Instruction Calculator" (v_mfma_f32_32x32x8_f16, v_mfma_f32_16x16x16_f16). Two differences from
 // what is written there:
@@ -276,7 +276,7 @@ Conversion tilewright::tile::conversion(const Layout &from, const Layout &to) {
 //===- Blocked ----------------------------------------------------------------------------------------------------===//
 
 namespace {
-/// Hands out the bits of a tile, lowest first, dimension after dimension.
+/// Gives out the index bits of a tile as bases, lowest first, dimension after dimension; 0 when none are left.
 class BitSource {
 public:
   BitSource(const TileShape &shape, ArrayRef<unsigned> order) : shape_(shape), order_(order), taken_(shape.rank(), 0) {}
@@ -333,7 +333,7 @@ StringRef tilewright::tile::singleProductOf(const Fragments &fragments) {
   llvm_unreachable("for each row of three products there is one of a single product");
 }
 
-/// The number of the dimension called 'm', 'n' or 'k' in this operand; none if it has no such dimension.
+/// The number of the dimension called 'm', 'n' or 'k' in this operand; nullopt if it has no such dimension.
 static std::optional<unsigned> dimensionOf(char name, Operand operand, unsigned rank) {
   static constexpr StringRef names[] = {"mk", "kn", "mn"};
   size_t position = names[static_cast<int>(operand)].find(name);
@@ -391,7 +391,7 @@ Layout tilewright::tile::fragmentLayout(const Fragments &fragments, Operand oper
     char name;
     unsigned size, warpBits;
   } extents[] = {{'k', fragments.k, 0}, {'n', fragments.n, grid.nBits}, {'m', fragments.m, grid.mBits}};
-  if (fragments.transposed) // what one instruction sums comes first
+  if (fragments.transposed) // the dimension that the instruction takes as its columns comes before its rows
     std::swap(extents[1], extents[2]);
   for (auto [name, size, warpBits] : extents)
     if (auto dim = dimensionOf(name, operand, shape.rank()))

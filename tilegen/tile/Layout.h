@@ -71,8 +71,9 @@ enum class Conversion { None, Registers, Shared };
 Conversion conversion(const Layout &from, const Layout &to);
 
 /// How a block's threads are spread over a tile: `vector` neighbours along `order[0]` in a thread, then lanes, then
-/// warps, then further registers, each filling the dimensions in that order (fastest first). `registersFirst` is a
-/// dimension of which each thread also holds that many (2^n) neighbours, for transposing in registers.
+/// warps, then further registers, each filling the dimensions in that order (fastest first). If there is a
+/// `registerDim`, each thread also holds `registerCount` neighbours along it, a power of two, for transposing in
+/// registers.
 struct Blocking {
   llvm::SmallVector<unsigned> order;
   unsigned vector = 1;
@@ -85,7 +86,7 @@ Layout blocked(const TileShape &shape, const Blocking &blocking);
 /// The three operands of acc[m x n] += a[m x k] * b[k x n].
 enum class Operand { A, B, C };
 
-/// How operands come to a matrix instruction.
+/// From where a matrix instruction reads its operands.
 enum class Feed {
   RegistersAlongK, // a lane holds neighbours along k, and reads them from rows of shared memory that run along k
   Registers,       // the same, but shared memory may run along either dimension (ldmatrix)
@@ -104,18 +105,19 @@ struct Fragments {
   unsigned products = 1;                        // of tf32 for one of f32 (tilegen/tile/MatmulPrecision.h)
   /// Does the instruction compute the transpose? Its left side is then the product's right one, and is in registers.
   bool transposed = false;
-  /// Is k permuted, so that neighbours along it are in one lane, as a result's neighbouring columns are? Then results
-  /// are where a left side must be. The instruction takes the left side's second and third register exchanged.
+  /// Is k permuted so that neighbours along it are in one lane, as a result's neighbouring columns are? Then a result
+  /// can be the next product's left side as it lies. The instruction takes that side's second and third register
+  /// exchanged.
   bool chained = false;
 
   bool readsShared() const { return feed == Feed::Shared; }
-  /// Must shared memory run along k? Instructions know no other order of what they read there by themselves, but for
-  /// halves.
+  /// Must shared memory run along k for this operand? Only of halves can an instruction read rows along the other
+  /// dimension from shared memory by itself.
   bool readsAlongK(Operand operand) const {
     return feed == Feed::RegistersAlongK || bytes == 1 || needsRounding() || (transposed && operand == Operand::A);
   }
-  /// Does the instruction take singles from shared memory as if they were tf32, without the bits below? Then the copy
-  /// engine must have rounded both sides (TensorMapOp). The right sides of others are rounded in registers.
+  /// Does the instruction read both sides of singles from shared memory, where it drops the bits that tf32 does not
+  /// have? Then the copy engine must have rounded them (TensorMapOp).
   bool needsRounding() const { return readsShared() && bytes == 4 && !transposed; }
   /// Can only the loop of a role feed it, which rewrites its operands or has the engine round them?
   bool isForRoles() const { return transposed || needsRounding(); }
@@ -127,10 +129,11 @@ struct Fragments {
   unsigned warps() const { return warp[0].empty() ? 1 : 2u << warp[0].count(' '); }
 };
 
-/// Are an instruction's results, taken as m x k, in the places of its left side?
+/// Have an instruction's results, taken as m x k, the layout of its left side?
 bool chains(const Fragments &fragments);
 
-/// The name of the row of the instruction that computes one of the products which `fragments` takes for one of f32.
+/// The name of the row of the instruction that computes a single one of the products of tf32 of which `fragments` makes
+/// a product of f32.
 llvm::StringRef singleProductOf(const Fragments &fragments);
 
 /// The row named `name`, or null.
@@ -141,8 +144,8 @@ llvm::ArrayRef<Fragments> allFragments();
 struct WarpGrid {
   unsigned mBits = 0, nBits = 0;
 };
-/// The arrangement in which each warp's part is nearest to a square. Warps for which no part is left repeat the work of
-/// others. Warps that issue an instruction together count as one.
+/// The arrangement in which each warp's part of the accumulators `acc` is nearest to a square. Warps that issue an
+/// instruction together count as one. Warps for which no part is left compute the same as others.
 WarpGrid spreadWarps(const Fragments &fragments, const TileShape &acc, unsigned warps);
 
 /// The arrangement that accumulators of this layout have.

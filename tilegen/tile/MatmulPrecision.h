@@ -23,11 +23,11 @@ inline constexpr MatmulPrecision defaultMatmulPrecision = MatmulPrecision::Tf32x
 /// On a module: how it, and the modules in it, multiply; the default if it is absent.
 inline constexpr llvm::StringLiteral matmulPrecisionAttr = "tile.matmul_precision";
 
-/// As --matmul-precision spells it.
+/// As --matmul-precision spells it. Parsing gives nullopt for other text.
 llvm::StringRef name(MatmulPrecision precision);
 std::optional<MatmulPrecision> parseMatmulPrecision(llvm::StringRef text);
 
-/// What the modules around `op` say.
+/// The precision that the innermost module around `op` with the attribute says, else the default.
 MatmulPrecision matmulPrecisionOf(mlir::Operation *op);
 
 } // namespace tilewright

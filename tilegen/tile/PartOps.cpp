@@ -37,7 +37,7 @@ static LogicalResult verifyLive(Operation *op, RankedTensorType tile, ArrayRef<i
   return success();
 }
 
-/// A part of a tile, and the workspace that holds parts of such tiles.
+/// The workspace of tile.part_write and tile.part_read must hold parts of tiles of this type.
 static LogicalResult verifyPart(Operation *op, Type type, Value buffer, ArrayRef<int64_t> live) {
   auto tile = cast<RankedTensorType>(type);
   auto workspace = buffer.getDefiningOp<WorkspaceOp>();

@@ -11,7 +11,8 @@ using namespace mlir;
 using namespace tilewright::tile;
 
 namespace {
-/// The bits of a thread's number that choose its lane, the same in every layout of a kernel.
+/// How many bits of a thread's number choose its lane, the same in every layout of a kernel; nullopt before the first
+/// one.
 using LaneBits = std::optional<size_t>;
 } // namespace
 
@@ -46,7 +47,7 @@ static LogicalResult verifyTile(Operation *op, Type type, int64_t threads, LaneB
   return success();
 }
 
-/// The layout of the part of a tile that has size 1 in some dimensions follows from that of the whole.
+/// A tile that has size 1 in some dimensions of another one must have the projection of the other one's layout.
 static LogicalResult verifyPart(Operation *op, StringRef name, Type part, Type whole) {
   Layout expected = project(layoutOf(whole), shapeOf(whole), shapeOf(part));
   if (layoutOf(part) != expected)
@@ -85,7 +86,7 @@ static LogicalResult verifyScratch(BulkStoreOp store, KernelOp kernel) {
   return success();
 }
 
-/// Singles that an instruction takes as they are come from the copy engine, which rounds them.
+/// Singles that an instruction reads from shared memory without rounding must come from a copy engine that rounds them.
 static LogicalResult verifyRounding(DotOp dot, SharedReadOp operand) {
   const Fragments *fragments = fragmentsOf(dot);
   if (!fragments || !fragments->needsRounding())
@@ -100,7 +101,8 @@ static LogicalResult verifyRounding(DotOp dot, SharedReadOp operand) {
   return success();
 }
 
-/// The accumulators are the fragments of the instruction, and operands are read as these say.
+/// Accumulators and operands must have the layouts of the instruction's fragments, and operands come from shared
+/// memory, except for the one that the instruction takes in registers.
 static LogicalResult verifyDot(DotOp dot) {
   auto acc = cast<RankedTensorType>(dot.getType());
   if (llvm::any_of(acc.getShape().drop_back(2), [](int64_t size) { return size != 1; }))
@@ -141,7 +143,7 @@ static LogicalResult verifyDot(DotOp dot) {
   return success();
 }
 
-/// Elementwise work happens register by register.
+/// Elementwise operations work register by register, so all of their tiles must have one layout.
 static LogicalResult verifyElementwise(Operation *op) {
   Attribute layout;
   for (Type type :

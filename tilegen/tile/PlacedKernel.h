@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds in a placed kernel beyond each operation.
+// What must hold in a placed kernel as a whole, beyond what each operation's verifier checks.
 #pragma once
 
 #include "tilegen/tile/TileOps.h"
@@ -7,7 +7,7 @@
 namespace tilewright::tile {
 
 /// Checks that every tile has a layout, and that layouts agree with each other and with the kernel's threads and shared
-/// memory. Code generation relies on it.
+/// memory. Fails with a diagnostic. Code generation relies on it.
 mlir::LogicalResult verifyPlaced(KernelOp kernel);
 
 } // namespace tilewright::tile

@@ -73,7 +73,7 @@ static LogicalResult verifySlot(Operation *op, SharedType shared, Value slot) {
   return success();
 }
 
-/// A tile in registers, and the same in a slot.
+/// A tile in registers must have the shape and element type of the slot, and a layout.
 static LogicalResult verifyTransfer(Operation *op, Type held, SharedType shared, Value slot) {
   auto type = cast<RankedTensorType>(held);
   RankedTensorType stored = shared.getTile();
@@ -114,7 +114,8 @@ LogicalResult SharedLoadOp::verify() {
   return verifyTransfer(*this, getResult().getType(), getShared().getType(), getSlot());
 }
 
-/// Where a role's warps wait in groups, each has a barrier of its own.
+/// If only some warps of a role wait for one another, the role's warps must divide into at most `mostGroups` such
+/// groups, each of which has a hardware barrier of its own.
 LogicalResult BarrierOp::verify() {
   if (!getWarps())
     return success();

@@ -207,7 +207,7 @@ def BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = "(`warps` $warps^)? attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Of one role: as many groups of warps may wait for one another.
+    /// The most groups into which the warps of one role may be divided.
     static constexpr int64_t mostGroups = 4;
   }];
 }

@@ -132,7 +132,7 @@ LogicalResult OrderedProgramOp::verify() {
   return verifySizesMap(*this, getColumns(), 1, "columns");
 }
 
-/// Does nobody write what this operation reads or writes outside of shared memory?
+/// Does this operation access no global memory but constants? Operations with regions count for what is in them.
 static bool touchesConstantsAlone(Operation *op) {
   if (auto copy = dyn_cast<BulkCopyOp>(op)) {
     auto map = copy.getMap().getDefiningOp<TensorMapOp>();

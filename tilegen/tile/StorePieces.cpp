@@ -16,7 +16,8 @@ uint32_t StorePieces::address(const TileShape &shape, unsigned fast, uint32_t fl
   return shared.address(row * piece.basis(0, 0) + column);
 }
 
-/// The dimension besides `fast` in which the tile has more than one element; none where there are more or fewer.
+/// The only dimension besides `fast` in which the tile has more than one element; nullopt where there are none or
+/// several.
 static std::optional<unsigned> otherDimension(const TileShape &shape, unsigned fast) {
   std::optional<unsigned> found;
   for (unsigned d = 0; d < shape.rank(); ++d) {
@@ -53,7 +54,7 @@ std::optional<StorePieces> storePieces(RankedTensorType tile, unsigned fast) {
   result.rows = int64_t(1) << rowBits;
   if (result.rows > maxTensorMapBox)
     return std::nullopt;
-  // Every element is held once, and lanes differ within a piece alone.
+  // Every element must be held by one thread only, and the lanes of a warp must hold elements of the same piece.
   uint32_t held = 0;
   auto isNew = [&](uint32_t basis) { return basis && !(held & basis) && ((held |= basis), true); };
   if (!llvm::all_of(layout.reg, isNew) || !llvm::all_of(layout.lane, isNew) || !llvm::all_of(layout.warp, isNew) ||

@@ -6,8 +6,8 @@
 
 namespace tilewright::tile {
 
-/// A piece is rows of 128 bytes of which one warp holds all elements. The bits of a register's number choose an element
-/// of a piece (`within`) or a piece (`pieces`).
+/// How a tile is cut into pieces. A piece is some rows of 128 bytes of which one warp holds all elements. Each bit of a
+/// register's number either chooses an element within a piece (`within`) or a piece (`pieces`).
 struct StorePieces {
   unsigned rowDim = 0;     // of the tile; its other long dimension is the one along which rows run
   int64_t rows = 0, width; // of a piece, in elements
@@ -18,10 +18,11 @@ struct StorePieces {
   uint32_t address(const TileShape &shape, unsigned fast, uint32_t flat) const;
 };
 
-/// None where a warp's elements do not fill rows of 128 bytes, or several warps hold the same.
+/// The pieces of a placed tile whose rows run along dimension `fast`. nullopt where a warp's elements do not fill rows
+/// of 128 bytes, or several threads hold the same element.
 std::optional<StorePieces> storePieces(mlir::RankedTensorType tile, unsigned fast);
 
-/// Of the address of a room, because of the order of chunks in rows.
+/// The alignment of a room's address: the swizzle of chunks in rows repeats after as many bytes.
 inline constexpr int64_t roomAlignment = 1024;
 /// The bytes of shared memory that the rooms of a placed tile.bulk_store take.
 int64_t roomBytes(BulkStoreOp store);

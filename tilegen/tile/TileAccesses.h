@@ -6,9 +6,11 @@
 
 namespace tilewright::tile {
 
+// Each fails with a diagnostic at `op`; `what` names the map in it.
+
 /// Symbols in maps stand for the kernel's symbol arguments, so a map may not name more of them than there are.
 mlir::LogicalResult verifySymbols(mlir::Operation *op, mlir::AffineMap map, llvm::StringRef what);
-/// A map from the kernel's symbols to `results` sizes.
+/// `map` must be from the kernel's symbols to `results` sizes.
 mlir::LogicalResult verifySizesMap(mlir::Operation *op, mlir::AffineMap map, unsigned results, llvm::StringRef what);
 /// Offsets, bounds and map agree with the tile and the buffer.
 mlir::LogicalResult verifyAccess(mlir::Operation *op, mlir::RankedTensorType tile, BufferType buffer, unsigned offsets,

@@ -61,7 +61,7 @@ SmallVector<unsigned> tilewright::tile::liveRegisters(Type tile, ArrayRef<int64_
   Layout layout = layoutOf(tile);
   TileShape shape(cast<RankedTensorType>(tile).getShape());
   return llvm::filter_to_vector(llvm::seq<unsigned>(0, layout.registers()), [&](unsigned r) {
-    // What threads add to the coordinates only makes them larger: a bit of an index is toggled once.
+    // Lanes and warps toggle other bits of the index than registers do, so thread 0 has the smallest coordinates.
     return llvm::all_of(llvm::enumerate(live),
                         [&](auto size) { return shape.coordinate(layout.element(r), size.index()) < size.value(); });
   });

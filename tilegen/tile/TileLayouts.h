@@ -7,8 +7,8 @@
 
 namespace tilewright::tile {
 
-/// Registers of a multiprocessor, of all GPUs with a copy engine so far (CUDA C++ Programming Guide, "Technical
-/// Specifications per Compute Capability").
+/// The 32-bit registers of a multiprocessor, in all GPUs with a copy engine so far (CUDA C++ Programming Guide,
+/// "Technical Specifications per Compute Capability").
 inline constexpr int64_t registersOfUnit = 65536;
 
 LayoutAttr toAttr(mlir::MLIRContext *context, const Layout &layout);
@@ -17,7 +17,7 @@ Layout toLayout(LayoutAttr attr);
 Layout layoutOf(mlir::Type tile);
 mlir::RankedTensorType withLayout(mlir::RankedTensorType type, const Layout &layout);
 
-/// How the elements of a slot are addressed.
+/// How the elements of a slot are addressed: rows along `fast`, swizzled.
 SharedLayout sharedLayout(SharedType type);
 
 /// What the instruction of a placed tile.dot reads and writes; null where it is multiply-add.
@@ -32,7 +32,8 @@ int64_t exchangedBytes(ReduceOp reduce);
 inline constexpr int64_t arrivalBytes = 4;
 /// The registers of a placed tile that hold elements below `live` in some thread; all of them if it is empty.
 llvm::SmallVector<unsigned> liveRegisters(mlir::Type tile, llvm::ArrayRef<int64_t> live);
-/// The elements that all threads hold in these registers, those included that several hold.
+/// How many elements all threads together hold in these registers; an element that several threads hold counts for
+/// each.
 int64_t heldElements(mlir::Type tile, llvm::ArrayRef<int64_t> live);
 
 } // namespace tilewright::tile

@@ -23,8 +23,8 @@ namespace tilewright::tile {
 mlir::FailureOr<llvm::SmallVector<int64_t>> parseSizeList(mlir::AsmParser &parser);
 void printSizeList(mlir::AsmPrinter &printer, llvm::ArrayRef<int64_t> sizes);
 
-/// What the copy engine takes (CUDA Driver API, "cuTensorMapEncodeTiled"), as far as it is used: rows that are swizzled
-/// over 128 bytes, as matrix instructions read them.
+/// Limits of the copy engine's tensors (CUDA Driver API, "cuTensorMapEncodeTiled"): dimensions, elements of a box along
+/// one of them, and the bytes of a box's row, which is swizzled over 128 bytes as matrix instructions read it.
 inline constexpr unsigned minTensorMapRank = 2, maxTensorMapRank = 5;
 inline constexpr int64_t maxTensorMapBox = 256, tensorMapRowBytes = 128;
 } // namespace tilewright::tile

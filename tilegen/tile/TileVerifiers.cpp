@@ -108,7 +108,7 @@ LogicalResult CoordinateOp::verify() {
   return success();
 }
 
-/// f16, bf16 accumulate in f32, i8 in i32, and wider types in themselves.
+/// The type of sums: f32 for f16 and bf16, i32 for i8, the operands' own for wider types.
 static Type accumulatorType(Type element) {
   if (element.isF16() || element.isBF16())
     return Float32Type::get(element.getContext());
@@ -117,7 +117,8 @@ static Type accumulatorType(Type element) {
   return element;
 }
 
-/// The instruction is known, has these operands and sizes; and where it goes on by itself, its sums are waited for.
+/// The instruction must be in the table, take these operands and sizes, and, if it runs asynchronously, have a
+/// tile.dot_wait before its sums are used.
 static LogicalResult verifyInstruction(DotOp dot) {
   std::optional<StringRef> name = dot.getInstruction();
   if (!name)

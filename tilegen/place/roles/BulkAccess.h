@@ -44,7 +44,8 @@ std::optional<BulkAccess> pixelAccess(const Access &load, unsigned fast);
 /// Creates the tensor map of an access to `buffer`, an argument of a kernel. Singles are `rounded` to tf32 when copied.
 TensorMapOp makeTensorMap(mlir::OpBuilder &b, mlir::Location loc, const BulkAccess &access, mlir::Value buffer,
                           bool rounded = false);
-/// The coordinates at which a box begins, as values, for a tile at `offsets`, in a kernel of so many `symbols`.
+/// The coordinates at which a box begins, as values, for a tile at `offsets`, in a kernel with that number of
+/// `symbols`.
 llvm::SmallVector<mlir::Value> boxCoordinates(mlir::OpBuilder &b, mlir::Location loc, const BulkAccess &access,
                                               mlir::ValueRange offsets, unsigned symbols);
 /// Expressions of the load's offsets and of the kernel's `symbols` as values.

@@ -116,7 +116,7 @@ bool RolePlanner::findLoop() {
 }
 
 /// Finds out whether the loop carries only the products' sums and loads their operands. Refuses other loops if there
-/// are several groups, which count the steps of sums.
+/// are several groups.
 bool RolePlanner::findSums() {
   auto yielded = plan.loop.getBody()->getTerminator()->getOperands();
   plan.carriesSums = yielded.size() == plan.dots.size();
