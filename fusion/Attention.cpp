@@ -2,6 +2,8 @@
 // Follows the operand of the second contraction back to the first.
 #include "fusion/Attention.h"
 
+#include "fusion/Geometry.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -33,14 +35,6 @@ static Value stripped(Value value) {
 static Value repeated(Value value) {
   auto broadcast = withoutCasts(value).getDefiningOp<graph::BroadcastOp>();
   return broadcast ? broadcast.getData() : Value();
-}
-
-static bool isSplat(Value value, double number) {
-  if (auto broadcast = value.getDefiningOp<graph::BroadcastOp>())
-    value = broadcast.getData();
-  DenseFPElementsAttr elements;
-  return matchPattern(value, m_Constant(&elements)) && elements.isSplat() &&
-         elements.getSplatValue<APFloat>().convertToDouble() == number;
 }
 
 /// The only reduction that `row` is computed from, by elementwise operations, reshapes, broadcasts and constants. Null
@@ -123,7 +117,7 @@ Value Matcher::withoutGuards(Value shares) {
         compare.getPredicate() == arith::CmpFPredicate::ORD || compare.getPredicate() == arith::CmpFPredicate::OEQ;
     Value zero = isUndefined ? select.getTrueValue() : select.getFalseValue(),
           other = isUndefined ? select.getFalseValue() : select.getTrueValue();
-    if ((!isUndefined && !isDefined) || !isSplat(zero, 0) || stripped(compare.getLhs()) != stripped(other))
+    if ((!isUndefined && !isDefined) || splatOf(zero) != 0 || stripped(compare.getLhs()) != stripped(other))
       return value;
     attention.zeroesUndefined = true;
     value = other;
@@ -141,7 +135,7 @@ bool Matcher::divide(Value quotient) {
   for (unsigned side : {0, 1}) {
     Value factor = product ? repeated(product->getOperand(side)) : Value();
     auto inverse = factor ? withoutCasts(factor).getDefiningOp<arith::DivFOp>() : arith::DivFOp();
-    if (!inverse || !isSplat(inverse.getLhs(), 1))
+    if (!inverse || splatOf(inverse.getLhs()) != 1)
       continue;
     weights = stripped(product->getOperand(1 - side));
     attention.divisor = inverse.getRhs();

@@ -12,14 +12,16 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::fusion;
 
-/// Whether the operands of all contractions are f16 or bf16, or also f32 if `which` is Floats.
+/// Whether the operands of all contractions are of one type: f16, bf16, or also f32 if `which` is Floats.
 static bool multiplies(ArrayRef<Operation *> ops, AttentionFusion which) {
-  return llvm::all_of(ops, [&](Operation *op) {
-    return !isa<graph::ContractOp>(op) || llvm::all_of(op->getOperandTypes(), [&](Type type) {
-      Type element = cast<RankedTensorType>(type).getElementType();
-      return element.isF16() || element.isBF16() || (which == AttentionFusion::Floats && element.isF32());
-    });
-  });
+  SmallVector<Type> elements;
+  for (Operation *op : ops)
+    if (isa<graph::ContractOp>(op))
+      for (Type type : op->getOperandTypes())
+        elements.push_back(getElementTypeOrSelf(type));
+  return llvm::all_equal(elements) && llvm::all_of(elements, [&](Type element) {
+           return element.isF16() || element.isBF16() || (which == AttentionFusion::Floats && element.isF32());
+         });
 }
 
 /// Multiplications of a contraction, with `ofUnknown` for each size that is not known; nullopt if there is such a size

@@ -6,6 +6,8 @@
 #include "frontend/graph/Sizes.h"
 #include "frontend/normalize/Rebuild.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -76,6 +78,14 @@ static bool comesFromContraction(Value value) {
   return false;
 }
 
+/// Whether this may be the softmax of an attention, which is one kernel with the contractions beside it: a maximum or a
+/// sum of exponentials of a contraction's result.
+static bool maySoftenScores(graph::ReduceOp reduce) {
+  bool isOfSoftmax = reduce.getKind() == graph::ReduceKind::Max || reduce.getInput().getDefiningOp<math::ExpOp>() ||
+                     reduce.getInput().getDefiningOp<math::Exp2Op>();
+  return isOfSoftmax && comesFromContraction(reduce.getInput());
+}
+
 /// The divisor of `size` that is nearest to `wanted`, in proportion.
 static int64_t nearestDivisor(int64_t size, double wanted) {
   int64_t best = 1;
@@ -128,7 +138,7 @@ static graph::ReduceOp splitOnce(graph::ReduceOp reduce, Machine machine) {
       machine == Machine::Gpu ? (rows ? rowsOfGpus : columnsOfGpus) : (rows ? rowsOfCpus : columnsOfCpus);
   std::optional<int64_t> length = lengthOf(reduce);
   if (!length || *length < rule.leastLength || programsOf(reduce, rows) > rule.mostPrograms ||
-      (rows && comesFromContraction(reduce.getInput())))
+      (rows && maySoftenScores(reduce)))
     return nullptr;
   SmallVector<int64_t> pieces = piecesOf(reduce, static_cast<double>(*length) / static_cast<double>(rule.part));
   int64_t parts = 1;

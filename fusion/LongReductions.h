@@ -17,7 +17,7 @@
 namespace tilewright::fusion {
 
 /// Splits the reductions of `main` that pay on this machine. A reduction of sizes that are only known at run time, and
-/// one over the columns of a contraction's result, which may be an attention's, stay whole.
+/// one that may be the softmax of an attention, stay whole.
 void splitLongReductions(mlir::func::FuncOp main, Machine machine);
 
 } // namespace tilewright::fusion

@@ -20,11 +20,16 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Value.h"
 
 namespace tilewright::graph {
 
 /// The sizes of `type`, one expression a dimension.
 llvm::SmallVector<mlir::AffineExpr> getSizes(mlir::RankedTensorType type);
+/// The same of a ranked tensor's type.
+inline llvm::SmallVector<mlir::AffineExpr> getSizes(mlir::Value value) {
+  return getSizes(llvm::cast<mlir::RankedTensorType>(value.getType()));
+}
 
 /// The tensor type with these sizes: its encoding is canonical, and absent where every size is a constant.
 mlir::RankedTensorType makeTensorType(mlir::MLIRContext *context, llvm::ArrayRef<mlir::AffineExpr> sizes,

@@ -128,8 +128,7 @@ LogicalResult sinkThroughRoll(graph::RollOp op, PatternRewriter &rewriter) {
   if (!transpose)
     return failure();
   return sinkThrough(op, transpose.getPerm(), rewriter, [&](Type type, ArrayRef<int64_t> back) {
-    return graph::RollOp::create(rewriter, op.getLoc(), type, transpose.getData(),
-                                 reordered(op.getOffsets(), back));
+    return graph::RollOp::create(rewriter, op.getLoc(), type, transpose.getData(), reordered(op.getOffsets(), back));
   });
 }
 

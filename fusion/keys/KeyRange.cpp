@@ -5,6 +5,7 @@
 #include "fusion/keys/KeyRange.h"
 
 #include "frontend/graph/Sizes.h"
+#include "fusion/Geometry.h"
 #include "fusion/keys/Certainty.h"
 #include "fusion/keys/ConstantBand.h"
 
@@ -53,19 +54,6 @@ private:
 };
 
 } // namespace
-
-/// The number that all elements of a constant are, seen through broadcasts, reshapes and widening; nullopt if none.
-static std::optional<double> splatOf(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isa<graph::BroadcastOp, graph::ReshapeOp, arith::ExtFOp>(op))
-      break;
-    value = op->getOperand(0);
-  }
-  DenseFPElementsAttr elements;
-  if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
-    return std::nullopt;
-  return elements.getSplatValue<APFloat>().convertToDouble();
-}
 
 /// The value that `op` scales by a positive constant, or bounds from below by a constant that excludes (exporters write
 /// that lest two masks add up to -inf), and the constant. The value is null for other operations.

@@ -3,6 +3,7 @@
 #include "fusion/keys/NeutralMasks.h"
 
 #include "frontend/graph/Sizes.h"
+#include "fusion/Geometry.h"
 #include "fusion/keys/Conditions.h"
 #include "fusion/keys/ConstantBand.h"
 
@@ -80,15 +81,6 @@ SmallVector<Link> MaskWalk::links() {
 }
 
 //===- Masks ------------------------------------------------------------------------------------------------------===//
-
-static std::optional<double> splatOf(Value value) {
-  if (auto broadcast = value.getDefiningOp<graph::BroadcastOp>())
-    value = broadcast.getData();
-  DenseFPElementsAttr elements;
-  if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
-    return std::nullopt;
-  return elements.getSplatValue<APFloat>().convertToDouble();
-}
 
 /// Keys for which an element is sure to be this number.
 Keys MaskWalk::whereNumber(double number, Value value, ArrayRef<AffineExpr> at) {

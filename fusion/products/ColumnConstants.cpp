@@ -25,7 +25,7 @@ static graph::ConstantPool &poolOf(MLIRContext *context) {
 }
 
 /// The number that all elements of a value are; 1 for a null value, nullopt if it is no splat of floats.
-static std::optional<APFloat> splatOf(Value value, Type elementType) {
+static std::optional<APFloat> repeatedNumber(Value value, Type elementType) {
   if (!value)
     return APFloat(cast<FloatType>(elementType).getFloatSemantics(), 1);
   while (auto broadcast = value.getDefiningOp<graph::BroadcastOp>())
@@ -37,7 +37,7 @@ static std::optional<APFloat> splatOf(Value value, Type elementType) {
   return splat.getSplatValue<APFloat>();
 }
 
-bool fusion::isOneNumber(Value value) { return splatOf(value, getElementTypeOrSelf(value)).has_value(); }
+bool fusion::isOneNumber(Value value) { return repeatedNumber(value, getElementTypeOrSelf(value)).has_value(); }
 
 /// The splats of all operands; nullopt if one is no splat.
 static std::optional<SmallVector<APFloat>> splatsOf(const ColumnOperands &operands) {
@@ -47,7 +47,8 @@ static std::optional<SmallVector<APFloat>> splatsOf(const ColumnOperands &operan
       elementType = getElementTypeOrSelf(value);
   SmallVector<APFloat> splats;
   for (Value value : operands.values) {
-    std::optional<APFloat> splat = isa<FloatType>(elementType) ? splatOf(value, elementType) : std::optional<APFloat>();
+    std::optional<APFloat> splat =
+        isa<FloatType>(elementType) ? repeatedNumber(value, elementType) : std::optional<APFloat>();
     if (!splat)
       return std::nullopt;
     splats.push_back(*splat);

@@ -51,8 +51,6 @@ struct BlockedImage {
 };
 } // namespace
 
-static int64_t ceilDiv(int64_t size, int64_t by) { return (size + by - 1) / by; }
-
 static bool isOfKnownSize(Value image) {
   return llvm::none_of(cast<RankedTensorType>(image.getType()).getShape().drop_front(), ShapedType::isDynamic);
 }
@@ -116,7 +114,7 @@ static BlockedImage layoutOf(const FewChannels &convolution, int64_t down, int64
   while (down * across * channels * bytes % bytesOfCopy)
     ++channels;
   BlockedImage image{{down, across}, channels, {}, 0};
-  image.taps = {ceilDiv(convolution.taps[0], down), ceilDiv(convolution.taps[1], across)};
+  image.taps = {llvm::divideCeilSigned(convolution.taps[0], down), llvm::divideCeilSigned(convolution.taps[1], across)};
   image.run = llvm::alignTo(image.taps[1] * image.blockElements(), bytesOfRow / bytes);
   return image;
 }
@@ -149,7 +147,7 @@ static Value blocked(const FewChannels &convolution, const BlockedImage &image, 
   normalize::Rebuild rebuild(rewriter, window);
   auto constant = [&](int64_t size) { return getAffineConstantExpr(size, window.getContext()); };
   ArrayRef<int64_t> low = window.getLow(), steps = window.getStrides(), block = image.block;
-  SmallVector<int64_t> beyond = {image.taps[0], ceilDiv(image.run, image.blockElements())}, blocks;
+  SmallVector<int64_t> beyond = {image.taps[0], llvm::divideCeilSigned(image.run, image.blockElements())}, blocks;
   for (int64_t axis : {0, 1})
     blocks.push_back((convolution.windows[axis] - 1) * (steps[axis] / block[axis]) + beyond[axis]);
   AffineExpr n = normalize::sizesOf(window.getData())[0], c = constant(image.channels);

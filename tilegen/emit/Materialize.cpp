@@ -11,8 +11,6 @@ using namespace mlir;
 
 namespace tilewright::tilegen {
 
-static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
-
 //===- Tiles made before ------------------------------------------------------------------------------------------===//
 
 /// The key of a tile: tiles are the same if they have the same value, coordinates, fill, frame, and offsets of the
@@ -64,7 +62,8 @@ Value Materializer::loadArgument(BlockArgument argument, const Place &place, con
     tile = emitter.load(buffer, {{panel->coordinates, {}}, {}}, sizes, frame, element, zero);
   } else {
     IndexAlgebra facts = emitter.algebra(place);
-    MergedCoordinates merged = mergeDims(facts, sizesOf(argument), place.at.exprs, emitter.getSpace().buffers[number]);
+    MergedCoordinates merged =
+        mergeDims(facts, graph::getSizes(argument), place.at.exprs, emitter.getSpace().buffers[number]);
     Place at{{merged.coordinates, place.at.indexSizes}, place.indices};
     tile = emitter.load(buffer, at, merged.sizes, frame, element, fill);
   }
@@ -111,7 +110,7 @@ std::optional<Place> Materializer::through(graph::AccessOpInterface access, cons
       key.push_back(tile.getAsOpaquePointer());
       Value &checked = known[key];
       if (!checked)
-        checked = emitter.check(tile, sizesOf(gather.getData())[dim], node ? node.getInt() : 0, frame);
+        checked = emitter.check(tile, graph::getSizes(gather.getData())[dim], node ? node.getInt() : 0, frame);
       data.indices.push_back(checked);
     }
   simplify(data);
@@ -128,7 +127,7 @@ Value Materializer::emitAccess(graph::AccessOpInterface access, const Place &pla
   if (Value tile = loadThroughRenaming(access.getData(), *data, frame, fill))
     return tile;
   Value tile = materialize(access.getData(), *data, frame);
-  Value mask = tile ? emitter.insideMask(*data, sizesOf(access.getData()), frame) : Value();
+  Value mask = tile ? emitter.insideMask(*data, graph::getSizes(access.getData()), frame) : Value();
   return mask ? emitter.select(mask, tile, fill) : tile;
 }
 
@@ -296,7 +295,7 @@ LogicalResult Materializer::store(unsigned i, const Frame &frame) {
     return failure();
   unsigned buffer = source.getNumArguments() + i;
   IndexAlgebra facts = emitter.algebra({});
-  MergedCoordinates merged = mergeDims(facts, sizesOf(value), place.at.exprs, space.buffers[buffer]);
+  MergedCoordinates merged = mergeDims(facts, graph::getSizes(value), place.at.exprs, space.buffers[buffer]);
   emitter.store(tile, emitter.getKernel().getBody().getArgument(buffer), merged.coordinates, frame);
   return success();
 }

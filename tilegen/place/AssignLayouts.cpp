@@ -69,7 +69,6 @@ static void makeOperandsExclusive(KernelOp kernel) {
       IRMapping mapping;
       operand->set(cloneProducers(operand->get(), mapping));
     }
-  SmallVector<Operation *> dead;
   kernel.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
     if (isOpTriviallyDead(op))
       op->erase();
@@ -326,7 +325,7 @@ static LogicalResult layoutAccumulators(ArrayRef<DotOp> dots, Group &main, const
   DotOp first = dots.front();
   auto shape = cast<RankedTensorType>(first.getType()).getShape();
   for (DotOp dot : dots)
-    if (llvm::any_of(shape.drop_back(2), [](int64_t size) { return size != 1; }))
+    if (llvm::any_of(dot.getType().getShape().drop_back(2), [](int64_t size) { return size != 1; }))
       return dot.emitOpError() << "expected accumulators with batch sizes of 1, got " << dot.getType();
   if (!llvm::all_equal(llvm::map_range(dots, [](DotOp dot) { return dot.getType(); })))
     return layoutStrips(dots, main, facts, warps);

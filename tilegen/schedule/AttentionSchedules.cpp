@@ -37,7 +37,6 @@ constexpr int64_t timesOfSingle = 4; // cost of a product of singles in products
 struct RoleTile {
   int64_t head, keys; // for heads up to this size
 };
-constexpr bool rolesWanted = true; // to be measured: docs/performance.md, "Roles for attention"
 constexpr RoleTile roleTiles[] = {{128, 128}, {256, 64}};
 constexpr int64_t rowsOfFour = 64, leastHead = 64, mostStages = 3;
 constexpr int64_t bytesOfRings = 1 << 10; // of shared memory, at most
@@ -162,7 +161,7 @@ static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, const Attentio
   int64_t head = std::max(leastHead, powerAbove(*sizes.head)),
           columns = std::max(leastHead, powerAbove(*sizes.columns));
   const auto *row = llvm::find_if(roleTiles, [&](const RoleTile &row) { return std::max(head, columns) <= row.head; });
-  if (!target.bulkCopies || !rolesWanted || row == std::end(roleTiles) || bytesOfElement(space) != 2)
+  if (!target.bulkCopies || row == std::end(roleTiles) || bytesOfElement(space) != 2)
     return {};
   int64_t rows = blocksOf(space, sizes, rowsOfFour) <= target.units ? rowsOfFour : 2 * rowsOfFour;
   // Where the number of keys is not known, every step is masked, and masks take registers: eight warps then have too

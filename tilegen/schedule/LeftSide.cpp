@@ -11,11 +11,6 @@ namespace tilewright::tilegen {
 // the least and most elements of a row of the image.
 static constexpr int64_t leastTogether = 8, mostTaps = 32, leastRowOfImage = 8, longestRowOfImage = 512;
 
-static std::optional<int64_t> constantOf(AffineExpr size) {
-  auto constant = dyn_cast<AffineConstantExpr>(size);
-  return constant ? std::optional(constant.getValue()) : std::nullopt;
-}
-
 /// The greatest common divisor of the numbers by which `expr` divides loop `dim` itself, rather than a quotient or
 /// remainder of it; 0 if it is not divided.
 static int64_t firstDivisor(AffineExpr expr, unsigned dim) {
@@ -25,7 +20,7 @@ static int64_t firstDivisor(AffineExpr expr, unsigned dim) {
   int64_t inside = std::gcd(firstDivisor(binary.getLHS(), dim), firstDivisor(binary.getRHS(), dim));
   if (inside || expr.getKind() == AffineExprKind::Add || expr.getKind() == AffineExprKind::Mul)
     return inside;
-  return constantOf(binary.getRHS()).value_or(1);
+  return graph::constantSize(binary.getRHS()).value_or(1);
 }
 
 /// The greatest common divisor of all numbers by which `expr` divides something that depends on `dim`.
@@ -35,7 +30,7 @@ static int64_t commonDivisor(AffineExpr expr, unsigned dim) {
     auto divided = dyn_cast<AffineBinaryOpExpr>(inner);
     bool divides = inner.getKind() == AffineExprKind::FloorDiv || inner.getKind() == AffineExprKind::Mod;
     if (divides && divided && dependsOn(divided.getLHS(), dim))
-      result = std::gcd(result, constantOf(divided.getRHS()).value_or(1));
+      result = std::gcd(result, graph::constantSize(divided.getRHS()).value_or(1));
   });
   return result;
 }
@@ -48,7 +43,7 @@ static int64_t guardedTogether(const KernelSpace &space, unsigned buffer) {
   AffineExpr k = getAffineDimExpr(reduced.back(), context), zero = getAffineConstantExpr(0, context),
              one = getAffineConstantExpr(1, context);
   IndexAlgebra facts = space.nest.algebra();
-  int64_t together = constantOf(space.loops()[reduced.back()].size).value_or(1);
+  int64_t together = graph::constantSize(space.loops()[reduced.back()].size).value_or(1);
   for (const Access &access : space.nest.accesses) {
     bool isSummed = llvm::any_of(access.coordinates, [&](AffineExpr coordinate) {
       return llvm::any_of(reduced, [&](unsigned loop) { return dependsOn(coordinate, loop); });
@@ -95,10 +90,10 @@ LeftSide::LeftSide(const KernelSpace &space) {
   }
   bool isSingle = cast<RankedTensorType>(space.lhs.getType()).getElementType().isF32();
   together = leaves && isSingle ? guardedTogether(space, argument.getArgNumber()) : 0;
-  int64_t elements = constantOf(space.loops()[reduced.back()].size).value_or(mostTaps + 1);
+  int64_t elements = graph::constantSize(space.loops()[reduced.back()].size).value_or(mostTaps + 1);
   if (elements <= mostTaps && isSingle)
     taps = elements;
-  isUnknownImage = !constantOf(space.loops()[row].size);
+  isUnknownImage = !graph::constantSize(space.loops()[row].size);
   hasOneReduction = reduced.size() == 1;
 }
 

@@ -62,12 +62,7 @@ constexpr RegisterTile registerTiles[] = {{32, 4, 6}, {32, 2, 14}, {32, 1, 14}, 
 
 } // namespace
 
-static std::optional<int64_t> constantOf(AffineExpr size) {
-  auto constant = dyn_cast<AffineConstantExpr>(size);
-  return constant ? std::optional(constant.getValue()) : std::nullopt;
-}
-
-static int64_t roundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
+static int64_t roundUp(int64_t value, int64_t to) { return static_cast<int64_t>(llvm::alignTo(value, to)); }
 
 /// A tile of at most `limit` that cuts `size` into nearly equal parts, each a multiple of `step` unless it is the
 /// whole.
@@ -83,7 +78,7 @@ static int64_t evenTile(int64_t size, int64_t limit, int64_t step) {
 static int64_t elementsOfProgram(const KernelSpace &space) {
   int64_t total = 1;
   for (const Loop &loop : space.loops())
-    if (std::optional<int64_t> size = constantOf(loop.size))
+    if (std::optional<int64_t> size = graph::constantSize(loop.size))
       total = std::min(total * std::max<int64_t>(1, *size), enoughPrograms * programElements);
     else
       return programElements;
@@ -113,9 +108,9 @@ static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t 
   SmallVector<int64_t> tiles;
   SmallVector<unsigned> loops = space.loopsOfKind(LoopKind::Parallel);
   for (size_t i = loops.size(); i-- > 0;) {
-    int64_t size = constantOf(space.loops()[loops[i]].size).value_or(mostOfUnknown(space, loops, i));
+    int64_t size = graph::constantSize(space.loops()[loops[i]].size).value_or(mostOfUnknown(space, loops, i));
     int64_t tile = std::max<int64_t>(1, std::min(size, elements));
-    if (space.root == RootKind::Window && i + 1 < loops.size() && constantOf(space.loops()[loops[i]].size))
+    if (space.root == RootKind::Window && i + 1 < loops.size() && graph::constantSize(space.loops()[loops[i]].size))
       tile = std::max<int64_t>(1, std::min(size, wholeTile(size, tile)));
     elements = std::max<int64_t>(1, elements / tile);
     tiles.insert(tiles.begin(), tile);
@@ -129,7 +124,7 @@ static SmallVector<int64_t> tilePointwise(const KernelSpace &space, const Target
   int64_t elements = elementsOfProgram(space), block = 2 * target.vectorBits / 32;
   SmallVector<int64_t> tiles = tileParallelLoops(space, elements);
   size_t count = tiles.size();
-  if (count < 2 || tiles[count - 2] >= block || constantOf(space.loops()[count - 2].size).value_or(0) < block)
+  if (count < 2 || tiles[count - 2] >= block || graph::constantSize(space.loops()[count - 2].size).value_or(0) < block)
     return tiles;
   bool across = llvm::any_of(space.nest.accesses, [&](const Access &access) {
     return space.strideOf(access, count - 2) == getAffineConstantExpr(1, space.nest.context);
@@ -145,7 +140,7 @@ tile::ScheduleAttr vectors::scheduleReductions(const KernelSpace &space, const T
   int64_t lanes = target.vectorBits / 32, row = 1;
   SmallVector<int64_t> steps;
   for (unsigned loop : space.loopsOfKind(LoopKind::Reduction)) {
-    std::optional<int64_t> size = constantOf(space.loops()[loop].size);
+    std::optional<int64_t> size = graph::constantSize(space.loops()[loop].size);
     bool whole = space.root == RootKind::RowReduction && size && *size * row <= longestRow;
     bool innermost = loop == space.loopsOfKind(LoopKind::Reduction).back();
     steps.push_back(whole                                               ? std::max<int64_t>(1, *size)
@@ -160,7 +155,7 @@ tile::ScheduleAttr vectors::scheduleReductions(const KernelSpace &space, const T
   SmallVector<unsigned> kept = space.loopsOfKind(LoopKind::Parallel);
   int64_t unknown =
       kept.size() < 3 ? 1 : rowOfUnknownImage; // two loops of which one is not known are images and channels
-  int64_t rows = kept.size() < 2 ? 1 : constantOf(space.loops()[kept[kept.size() - 2]].size).value_or(unknown),
+  int64_t rows = kept.size() < 2 ? 1 : graph::constantSize(space.loops()[kept[kept.size() - 2]].size).value_or(unknown),
           together = evenTile(rows, target.vectorRegisters / 4, 1);
   bool shared = space.root == RootKind::Window && 2 * rows >= target.vectorRegisters / 4;
   // A row's last strip is computed in full, so strips have the width that cuts the row evenly: 40 elements are one
@@ -229,7 +224,7 @@ static int64_t spreadColumns(const KernelSpace &space, int64_t columns, const Ma
 /// Is this a product of few rows and a large matrix that is not packed, so that the matrix should be streamed?
 static bool streamsRightSide(const KernelSpace &space, int64_t rows, int64_t columns) {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
-  int64_t depth = constantOf(space.loops()[reduced.back()].size).value_or(leastMatrix);
+  int64_t depth = graph::constantSize(space.loops()[reduced.back()].size).value_or(leastMatrix);
   return rows <= fewRows && columns >= leastColumns && depth * columns >= leastMatrix && depth > streamedRows &&
          reduced.size() == 1 && space.columnsAreContiguous();
 }
@@ -239,7 +234,7 @@ static bool streamsRightSide(const KernelSpace &space, int64_t rows, int64_t col
 static int64_t columnsOfStream(const KernelSpace &space, int64_t columns) {
   int64_t others = 1;
   for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
-    others *= std::max<int64_t>(1, constantOf(space.loops()[loop].size).value_or(1));
+    others *= std::max<int64_t>(1, graph::constantSize(space.loops()[loop].size).value_or(1));
   int64_t wanted = std::min<int64_t>(llvm::divideCeil(streamingPrograms, others), columns / leastStreamed);
   return llvm::divideCeil(
       columns, std::max<int64_t>({1, wanted, static_cast<int64_t>(llvm::divideCeil(columns, streamedColumns))}));
@@ -255,7 +250,7 @@ static std::optional<tile::ScheduleAttr> scheduleDots(const KernelSpace &space, 
   SmallVector<int64_t> steps;
   int64_t depth = 1;
   for (unsigned loop : reduced) {
-    std::optional<int64_t> size = constantOf(space.loops()[loop].size);
+    std::optional<int64_t> size = graph::constantSize(space.loops()[loop].size);
     if (!size || *size > longestRow / depth)
       return std::nullopt;
     steps.push_back(*size);
@@ -279,7 +274,7 @@ static std::optional<tile::ScheduleAttr> scheduleDots(const KernelSpace &space, 
   // may be any number of images, a program takes rows of one image.
   if (columns == 1) {
     AffineExpr count = space.loops()[space.loopsOfKind(LoopKind::Row).front()].size;
-    int64_t together = constantOf(count) ? rows : std::max(rows, count.getLargestKnownDivisor());
+    int64_t together = graph::constantSize(count) ? rows : std::max(rows, count.getLargestKnownDivisor());
     rows = wholeTile(together, std::min(spread(together), 4 * lanes));
   }
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1);
@@ -293,7 +288,7 @@ static const MatrixInstruction *matrixUnitFor(const KernelSpace &space, int64_t 
                                               const TargetDesc &target) {
   auto isByte = [](Value value) { return cast<RankedTensorType>(value.getType()).getElementType().isInteger(8); };
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
-  std::optional<int64_t> depth = constantOf(space.loops()[reduced.back()].size);
+  std::optional<int64_t> depth = graph::constantSize(space.loops()[reduced.back()].size);
   if (!isByte(space.lhs) || !isByte(space.rhs) || reduced.size() != 1 || !depth || !isPackable(space) ||
       isComputedFromConstants(space) || rows < leastMatrixRows)
     return nullptr;
@@ -314,7 +309,7 @@ static MatmulShape shapeForMatrixUnit(const MatrixInstruction &unit, int64_t row
 }
 
 tile::ScheduleAttr vectors::scheduleContraction(const KernelSpace &space, const TargetDesc &target) {
-  auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).front()].size); };
+  auto sizeOf = [&](LoopKind kind) { return graph::constantSize(space.loops()[space.loopsOfKind(kind).front()].size); };
   bool packed = isPackable(space), isComputed = isComputedFromConstants(space);
   LeftSide left(space);
   int64_t rows = std::max<int64_t>(1, space.mostOf(space.loopsOfKind(LoopKind::Row).front()).value_or(matmulRows));
@@ -328,7 +323,7 @@ tile::ScheduleAttr vectors::scheduleContraction(const KernelSpace &space, const 
   int64_t together = fewTaps.value_or(rows), limit = fewTaps                 ? *fewTaps
                                                      : packed && !isComputed ? matmulRows
                                                                              : unpackedRows;
-  bool mayBeOne = !fewTaps && rows > 1 && !constantOf(rowCount) && rowCount.getLargestKnownDivisor() == 1;
+  bool mayBeOne = !fewTaps && rows > 1 && !graph::constantSize(rowCount) && rowCount.getLargestKnownDivisor() == 1;
   const MatrixInstruction *unit = left.mayLeave() ? nullptr : matrixUnitFor(space, rows, columns, target);
   MatmulShape shape = unit ? shapeForMatrixUnit(*unit, rows, columns)
                            : shapeMatmul(together, columns, mayBeOne ? rowsOfUnknown : together, limit,
@@ -347,7 +342,8 @@ tile::ScheduleAttr vectors::scheduleContraction(const KernelSpace &space, const 
       steps(space.loopsOfKind(LoopKind::Reduction).size(), 1);
   tile.append({shape.rowTile, shape.columnTile});
   steps.back() = std::max<int64_t>(
-      1, constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(stepOfUnknown));
+      1,
+      graph::constantSize(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(stepOfUnknown));
   SmallVector<int64_t> registers = {shape.rows, shape.columns};
   if (streams) {
     steps.back() = streamedRows;

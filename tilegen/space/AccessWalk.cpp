@@ -11,8 +11,6 @@ using namespace mlir;
 
 namespace tilewright::tilegen {
 
-static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
-
 int64_t gatheredDim(graph::GatherOp gather, unsigned i) {
   unsigned dim = cast<RankedTensorType>(gather.getType()).getRank() + i;
   int64_t found = -1;
@@ -29,7 +27,7 @@ Coordinates throughAccess(graph::AccessOpInterface access, const Coordinates &at
   Coordinates data{{}, at.indexSizes};
   Exprs dims = at.exprs;
   if (auto gather = dyn_cast<graph::GatherOp>(access.getOperation())) {
-    Exprs sizes = sizesOf(gather.getData());
+    Exprs sizes = graph::getSizes(gather.getData());
     for (unsigned i = 0; i < gather.getIndices().size(); ++i) {
       dims.push_back(getAffineDimExpr(loops + data.indexSizes.size(), access.getContext()));
       int64_t dim = gatheredDim(gather, i);
@@ -44,7 +42,7 @@ Coordinates throughAccess(graph::AccessOpInterface access, const Coordinates &at
 AffineExpr concatOffset(graph::ConcatOp concat, unsigned i) {
   AffineExpr offset = getAffineConstantExpr(0, concat.getContext());
   for (Value input : concat.getInputs().take_front(i))
-    offset = offset + sizesOf(input)[concat.getAxis()];
+    offset = offset + graph::getSizes(input)[concat.getAxis()];
   return offset;
 }
 
@@ -61,7 +59,7 @@ void AccessWalk::walk(Value value, const Coordinates &at, AtLoop atLoop) {
   if (!visited.insert(std::move(here)).second)
     return;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    accesses.push_back({argument.getArgNumber(), sizesOf(value), at.exprs, at.indexSizes});
+    accesses.push_back({argument.getArgNumber(), graph::getSizes(value), at.exprs, at.indexSizes});
     return;
   }
   Operation *op = value.getDefiningOp();

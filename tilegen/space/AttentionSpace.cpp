@@ -19,8 +19,6 @@ using namespace mlir;
 
 namespace tilewright::tilegen {
 
-static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
-
 namespace {
 
 class AttentionBuilder {
@@ -65,7 +63,8 @@ void AttentionBuilder::makeLoops() {
   AffineMap result = scores.getMap(2);
   Exprs sizes(result.getNumDims());
   for (unsigned side : {0, 1})
-    for (auto [expr, size] : llvm::zip_equal(scores.getMap(side).getResults(), sizesOf(scores->getOperand(side))))
+    for (auto [expr, size] :
+         llvm::zip_equal(scores.getMap(side).getResults(), graph::getSizes(scores->getOperand(side))))
       sizes[cast<AffineDimExpr>(expr).getPosition()] = size;
   scoresLoops.resize(sizes.size());
   for (unsigned loop = 0; loop < sizes.size(); ++loop) {
@@ -167,7 +166,8 @@ LogicalResult AttentionBuilder::followMix() {
                                   : !ofKeys                 ? LoopKind::Row
                                                             : LoopKind::Parallel;
   }
-  for (auto [expr, size] : llvm::zip_equal(mix.getMap(1 - parts.shares).getResults(), sizesOf(parts.valuesOperand()))) {
+  for (auto [expr, size] :
+       llvm::zip_equal(mix.getMap(1 - parts.shares).getResults(), graph::getSizes(parts.valuesOperand()))) {
     AffineExpr &loop = mixLoops[cast<AffineDimExpr>(expr).getPosition()];
     if (loop && variesByRow(loop))
       return mix.emitOpError("expected values that are the same for all rows because the kernel's root is attention");
@@ -199,7 +199,8 @@ void AttentionBuilder::collectAccesses() {
   walk.walk(parts.logits, {space.logits, {}}, stop);
   for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
     walk.walk(value, {nest.tracked[i], {}}, stop);
-    nest.accesses.push_back({static_cast<unsigned>(kernel.getNumArguments() + i), sizesOf(value), nest.tracked[i], {}});
+    nest.accesses.push_back(
+        {static_cast<unsigned>(kernel.getNumArguments() + i), graph::getSizes(value), nest.tracked[i], {}});
   }
 }
 
@@ -285,7 +286,7 @@ FailureOr<KernelSpace> AttentionBuilder::build() {
                   coordinatesOf(parts.scores, keysSide, scoresLoops),
                   coordinatesOf(parts.mix, 1 - parts.shares, mixLoops)});
   shareHeads();
-  space.logits = tracked[returned.getNumOperands()];
+  space.logits = tracked[logits];
   // Neighbours of one kind are collapsed, so kinds are brought together first; the keys and the head stay apart.
   orderLoops();
   space.logits = tracked[logits];

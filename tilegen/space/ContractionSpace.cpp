@@ -24,8 +24,6 @@ using namespace mlir;
 
 namespace tilewright::tilegen {
 
-static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
-
 //===- Analysis ---------------------------------------------------------------------------------------------------===//
 
 /// The shortest innermost reduced loop that is not collapsed with others, and the most elements of a window that is
@@ -65,7 +63,7 @@ private:
 LogicalResult ContractionBuilder::makeLoops() {
   AffineMap lhs = contract.getMap(0), rhs = contract.getMap(1), result = contract.getMap(2);
   unsigned count = lhs.getNumDims();
-  Exprs sizes(count), lhsSizes = sizesOf(contract.getLhs()), rhsSizes = sizesOf(contract.getRhs());
+  Exprs sizes(count), lhsSizes = graph::getSizes(contract.getLhs()), rhsSizes = graph::getSizes(contract.getRhs());
   for (auto [expr, size] : llvm::zip_equal(lhs.getResults(), lhsSizes))
     sizes[cast<AffineDimExpr>(expr).getPosition()] = size;
   for (auto [expr, size] : llvm::zip_equal(rhs.getResults(), rhsSizes))
@@ -137,10 +135,10 @@ LogicalResult ContractionBuilder::collectAccesses() {
   walk.walk(contract.getRhs(), {coordinatesOf(1), {}}, second);
   for (graph::ContractOp other : more)
     walk.walk(other.getRhs(), {coordinatesOf(1), {}}, second);
-  IndexAlgebra facts = nest.algebra();
   for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
     walk.walk(value, {nest.tracked[i], {}}, second);
-    nest.accesses.push_back({static_cast<unsigned>(kernel.getNumArguments() + i), sizesOf(value), nest.tracked[i], {}});
+    nest.accesses.push_back(
+        {static_cast<unsigned>(kernel.getNumArguments() + i), graph::getSizes(value), nest.tracked[i], {}});
   }
   return status;
 }

@@ -8,8 +8,6 @@ using namespace mlir;
 
 namespace tilewright::tilegen {
 
-static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
-
 /// The coordinates behind a reshape. Reshapes in a row count as one, so that a reshape and its inverse lead to the same
 /// coordinates without any proof.
 Exprs Followers::throughReshape(graph::ReshapeOp reshape) const {
@@ -17,9 +15,10 @@ Exprs Followers::throughReshape(graph::ReshapeOp reshape) const {
   for (auto before = data.getDefiningOp<graph::ReshapeOp>(); before && find(before.getData());
        before = data.getDefiningOp<graph::ReshapeOp>())
     data = before.getData();
-  if (sizesOf(data) == sizesOf(reshape.getResult()))
+  if (graph::getSizes(data) == graph::getSizes(reshape.getResult()))
     return known.at(data);
-  return delinearize(linearize(reshape.getContext(), known.at(data), sizesOf(data)), sizesOf(reshape.getResult()));
+  return delinearize(linearize(reshape.getContext(), known.at(data), graph::getSizes(data)),
+                     graph::getSizes(reshape.getResult()));
 }
 
 /// Whether the coordinates are equal: a loop of one iteration is at 0.

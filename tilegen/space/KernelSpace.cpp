@@ -15,8 +15,6 @@ using tilewright::graph::RootKind;
 
 namespace tilewright::tilegen {
 
-static Exprs sizesOf(Value value) { return graph::getSizes(cast<RankedTensorType>(value.getType())); }
-
 //===- KernelSpace ------------------------------------------------------------------------------------------------===//
 
 SmallVector<unsigned> KernelSpace::loopsOfKind(LoopKind kind) const {
@@ -53,7 +51,7 @@ static AffineExpr positionIn(const KernelSpace &space, LoopKind kind) {
 
 Exprs KernelSpace::reducedCoordinates(graph::ReduceOp reduce) const {
   unsigned which = llvm::find(loopOps, reduce.getOperation()) - loopOps.begin();
-  Exprs sizes = sizesOf(reduce.getInput()), reducedSizes;
+  Exprs sizes = graph::getSizes(reduce.getInput()), reducedSizes;
   for (int64_t axis : reduce.getAxes())
     reducedSizes.push_back(sizes[axis]);
   Exprs reduced = delinearize(positionIn(*this, LoopKind::Reduction), reducedSizes), coordinates;
@@ -100,7 +98,7 @@ public:
 
 private:
   bool isEqual(AffineExpr a, AffineExpr b) { return IndexAlgebra(kernel.getContext(), {}).isEqual(a, b); }
-  AffineExpr count(Value value) { return product(kernel.getContext(), sizesOf(value)); }
+  AffineExpr count(Value value) { return product(kernel.getContext(), graph::getSizes(value)); }
   SmallVector<unsigned> outputsByCount();
   void chooseBase();
   bool startFrom(unsigned output);
@@ -141,7 +139,7 @@ SmallVector<unsigned> SpaceBuilder::outputsByCount() {
 /// Takes the loops of `i` as the kernel's, and finds where the reductions are needed. False if none is.
 bool SpaceBuilder::startFrom(unsigned i) {
   SmallVector<Loop> loops;
-  for (AffineExpr size : sizesOf(returned.getOperand(i)))
+  for (AffineExpr size : graph::getSizes(returned.getOperand(i)))
     loops.push_back({size, LoopKind::Parallel});
   space.nest = nestOf(kernel, loops);
   space.nest.tracked.assign(returned.getNumOperands() + space.loopOps.size(), {});
@@ -186,7 +184,7 @@ LogicalResult SpaceBuilder::addReducedLoops() {
   MLIRContext *context = kernel.getContext();
   unsigned first = knownReduction();
   auto reduce = cast<graph::ReduceOp>(space.loopOps[first]);
-  Exprs inputSizes = sizesOf(reduce.getInput()), reducedSizes;
+  Exprs inputSizes = graph::getSizes(reduce.getInput()), reducedSizes;
   for (int64_t axis : reduce.getAxes())
     reducedSizes.push_back(inputSizes[axis]);
   AffineExpr reducedCount = product(context, reducedSizes), unusedCount = getAffineConstantExpr(1, context);
@@ -211,11 +209,11 @@ LogicalResult SpaceBuilder::addReducedLoops() {
 /// as there are rows, or as the reduced operand has.
 LogicalResult SpaceBuilder::placeOutputs() {
   MLIRContext *context = kernel.getContext();
-  Exprs baseSizes = sizesOf(returned.getOperand(base));
+  Exprs baseSizes = graph::getSizes(returned.getOperand(base));
   for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
     if (i == base)
       continue;
-    Exprs sizes = sizesOf(value);
+    Exprs sizes = graph::getSizes(value);
     Exprs rowSizes;
     for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
       rowSizes.push_back(space.nest.loops[loop].size);
@@ -228,7 +226,8 @@ LogicalResult SpaceBuilder::placeOutputs() {
     else if (!space.loopOps.empty() && isEqual(count(value), count(space.loopOps[knownReduction()]->getOperand(0)))) {
       auto reduce = cast<graph::ReduceOp>(space.loopOps[knownReduction()]);
       space.loopOpResults.assign(space.nest.tracked.begin() + returned.getNumOperands(), space.nest.tracked.end());
-      output(i) = delinearize(linearize(context, space.reducedCoordinates(reduce), sizesOf(reduce.getInput())), sizes);
+      output(i) =
+          delinearize(linearize(context, space.reducedCoordinates(reduce), graph::getSizes(reduce.getInput())), sizes);
     } else
       return returned.emitOpError() << "expected outputs over the same loops because one kernel computes them, got "
                                     << value.getType() << " and " << returned.getOperand(base).getType();
@@ -262,7 +261,7 @@ LogicalResult SpaceBuilder::collectAccesses() {
     auto reduce = cast<graph::ReduceOp>(op);
     AffineExpr reduced = getAffineConstantExpr(1, op->getContext()), looped = reduced;
     for (int64_t axis : reduce.getAxes())
-      reduced = reduced * sizesOf(reduce.getInput())[axis];
+      reduced = reduced * graph::getSizes(reduce.getInput())[axis];
     for (unsigned loop : space.loopsOfKind(LoopKind::Reduction)) {
       looped = looped * nest.loops[loop].size;
       if (llvm::any_of(simple, [&](AffineExpr expr) { return dependsOn(expr, loop); }))
@@ -277,7 +276,8 @@ LogicalResult SpaceBuilder::collectAccesses() {
   };
   for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
     walk.walk(value, {output(i), {}}, atLoop);
-    nest.accesses.push_back({static_cast<unsigned>(kernel.getNumArguments() + i), sizesOf(value), output(i), {}});
+    nest.accesses.push_back(
+        {static_cast<unsigned>(kernel.getNumArguments() + i), graph::getSizes(value), output(i), {}});
   }
   if (llvm::is_contained(reached, false))
     return kernel.emitOpError("expected every reduction to reach an output");

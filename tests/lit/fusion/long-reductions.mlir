@@ -70,3 +70,21 @@ module {
     return %m : tensor<1xf32>
   }
 }
+
+// -----
+
+// The mean of a convolution's or product's result is no softmax: it is split.
+// GPU-LABEL: module
+// GPU: graph.reduce <sum> {{.*}} axes [2] : tensor<2x8x8192xf32> -> tensor<2x8xf32>
+// GPU: graph.reduce <sum> {{.*}} axes [1] : tensor<2x8xf32> -> tensor<2xf32>
+// CPU-LABEL: module
+// CPU: graph.reduce <sum> {{.*}} axes [1] : tensor<2x65536xf32> -> tensor<2xf32>
+module {
+  func.func @main(%x: tensor<1024x64xf32>, %w: tensor<64x128xf32>) -> tensor<2xf32> {
+    %s = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+        : tensor<1024x64xf32>, tensor<64x128xf32> -> tensor<1024x128xf32>
+    %r = graph.reshape %s : tensor<1024x128xf32> -> tensor<2x65536xf32>
+    %m = graph.reduce <sum> %r axes [1] : tensor<2x65536xf32> -> tensor<2xf32>
+    return %m : tensor<2xf32>
+  }
+}

@@ -302,3 +302,31 @@ module attributes {graph.nodes = ["einsum|Einsum", "softmax|Softmax", "pv|MatMul
     return %o : tensor<2x4x64x16xf32>
   }
 }
+
+// -----
+
+// The scores are of float32 and the values of halves: a GPU's kernel multiplies operands of one type.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.launch @matmul_softmax(%arg0, %arg1, %arg2)
+// FLOATS: softmax is not fused with pv because this target computes such contractions in kernels of their own
+#qd = affine_map<(b, m, n, d) -> (b, m, d)>
+#kd = affine_map<(b, m, n, d) -> (b, n, d)>
+#mn = affine_map<(b, m, n, d) -> (b, m, n)>
+#ne = affine_map<(b, m, e, n) -> (b, n, e)>
+#sh = affine_map<(b, m, e, n) -> (b, m, n)>
+#me = affine_map<(b, m, e, n) -> (b, m, e)>
+module attributes {graph.nodes = ["qk|MatMul", "softmax|Softmax", "pv|MatMul"]} {
+  func.func @main(%q: tensor<8x64x32xf32>, %k: tensor<8x96x32xf32>, %v: tensor<8x96x32xf16>) -> tensor<8x64x32xf32> {
+    %s = graph.contract %q, %k maps [#qd, #kd, #mn] {graph.node = 0 : i64} : tensor<8x64x32xf32>, tensor<8x96x32xf32> -> tensor<8x64x96xf32>
+    %m = graph.reduce <max> %s axes [2] {graph.node = 1 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %mb = graph.broadcast %m dims [0, 1] {graph.node = 1 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %d = arith.subf %s, %mb {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %e = math.exp %d {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %t = graph.reduce <sum> %e axes [2] {graph.node = 1 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %tb = graph.broadcast %t dims [0, 1] {graph.node = 1 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %p = arith.divf %e, %tb {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %h = arith.truncf %p {graph.node = 1 : i64} : tensor<8x64x96xf32> to tensor<8x64x96xf16>
+    %o = graph.contract %h, %v maps [#sh, #ne, #me] {graph.node = 2 : i64} : tensor<8x64x96xf16>, tensor<8x96x32xf16> -> tensor<8x64x32xf32>
+    return %o : tensor<8x64x32xf32>
+  }
+}
