@@ -2,7 +2,7 @@
 // Follows the operand of the second contraction back to the first.
 #include "fusion/Attention.h"
 
-#include "fusion/Geometry.h"
+#include "fusion/keys/Splat.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

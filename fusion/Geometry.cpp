@@ -19,18 +19,6 @@ using namespace tilewright::fusion;
 
 bool fusion::isConstantLike(Operation *op) { return isa<arith::ConstantOp, graph::ConstantOp, graph::DimsOp>(op); }
 
-std::optional<double> fusion::splatOf(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isa<graph::BroadcastOp, graph::ReshapeOp, arith::ExtFOp>(op))
-      break;
-    value = op->getOperand(0);
-  }
-  DenseFPElementsAttr elements;
-  if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
-    return std::nullopt;
-  return elements.getSplatValue<APFloat>().convertToDouble();
-}
-
 bool fusion::isElementwise(Operation *op) {
   return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) && !isa<arith::ConstantOp>(op);
 }

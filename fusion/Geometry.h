@@ -55,10 +55,6 @@ mlir::FailureOr<Geometry> analyze(graph::KernelOp kernel);
 /// both operands have is a loop of this one. nullopt if both operands have all loops of the result.
 std::optional<unsigned> sideOfColumns(graph::ContractOp contract);
 
-/// The number that all elements of a float constant are, seen through broadcasts, reshapes and widening; nullopt if it
-/// is none.
-std::optional<double> splatOf(mlir::Value value);
-
 /// True for arith and math operations that work element by element on tensors.
 bool isElementwise(mlir::Operation *op);
 

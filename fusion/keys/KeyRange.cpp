@@ -5,9 +5,9 @@
 #include "fusion/keys/KeyRange.h"
 
 #include "frontend/graph/Sizes.h"
-#include "fusion/Geometry.h"
 #include "fusion/keys/Certainty.h"
 #include "fusion/keys/ConstantBand.h"
+#include "fusion/keys/Splat.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"

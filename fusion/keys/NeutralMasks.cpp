@@ -3,9 +3,9 @@
 #include "fusion/keys/NeutralMasks.h"
 
 #include "frontend/graph/Sizes.h"
-#include "fusion/Geometry.h"
 #include "fusion/keys/Conditions.h"
 #include "fusion/keys/ConstantBand.h"
+#include "fusion/keys/Splat.h"
 
 #include "mlir/IR/Matchers.h"
 

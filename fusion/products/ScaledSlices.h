@@ -8,8 +8,7 @@
 //                                           %k = slice %z at 64
 //
 // Otherwise it is a kernel of its own, since neither side takes it: the elements of the product that the others read
-// are not to be multiplied, and operands of a contraction take no arithmetic. Multiplying the others by 1 is exact, and
-// the slices are rounded where they were before, so that no result changes.
+// are not to be multiplied, and operands of a contraction take no arithmetic. Multiplying the others by 1 is exact.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
