@@ -53,11 +53,20 @@ static int64_t parallelElements(const KernelSpace &space, const TargetDesc &targ
   return std::clamp<int64_t>(powerAbove(total / target.units), fewestElements, pointwiseElements);
 }
 
+/// Whether all that a kernel reads has at most two bytes an element.
+static bool readsHalves(const KernelSpace &space) {
+  graph::KernelOp kernel = space.source;
+  return llvm::all_of(kernel.getBody().getArgumentTypes(), [](Type type) {
+    return cast<RankedTensorType>(type).getElementType().getIntOrFloatBitWidth() <= 16;
+  });
+}
+
 /// A schedule for windows of many elements, such as depthwise convolutions of 5x5 and 7x7: blocks of one warp with
 /// eight results a thread. Null for others. Measured on an H100 (docs/performance.md): 7x7 of 768 channels of 7x7, 16
 /// images, 14 us instead of 25; 96 channels of 56x56, one image, 11 instead of 22. Where blocks are few, a step takes
 /// the whole window, so that all of its loads are in flight together: 5x5 of 480 channels of 14x14, one image, 6 us
-/// instead of 15. With windows of more than 25 elements that would spill registers.
+/// instead of 15. With windows of more than 25 elements that would spill registers, and so would windows of singles,
+/// of which a step takes a row.
 static tile::ScheduleAttr scheduleLongWindow(const KernelSpace &space, const TargetDesc &target) {
   constexpr int64_t leastTaps = 25, mostTaps = 64, mostAtOnce = 25, columns = 32, elements = 256, blocksOfUnit = 12;
   int64_t taps = 1, total = 1;
@@ -78,7 +87,8 @@ static tile::ScheduleAttr scheduleLongWindow(const KernelSpace &space, const Tar
   }
   if (areSizesKnown(space) && taps <= mostAtOnce && total / elements < blocksOfUnit * target.units)
     for (auto [step, loop] : llvm::zip_equal(steps, reduced))
-      step = powerAbove(*constantOf(space.loops()[loop].size));
+      if (loop == reduced.back() || readsHalves(space))
+        step = powerAbove(*constantOf(space.loops()[loop].size));
   return tile::ScheduleAttr::ofBlock(space.nest.context, space.root, tile, steps, /*warps=*/1);
 }
 

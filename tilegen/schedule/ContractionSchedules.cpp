@@ -156,6 +156,13 @@ static bool hasRegisters(const KernelSpace &space, const MatmulTile &tile, const
          !addsSingles(space);
 }
 
+/// Are columns of the result far apart in memory, as the channels of an image of planes are? Addresses of rows that are
+/// not known in number then take registers for each sum: tiles with 128 sums a thread spilled up to 7,192 bytes.
+static bool storesPlanes(const KernelSpace &space) {
+  unsigned column = space.loopsOfKind(LoopKind::Column).back();
+  return llvm::none_of(space.outputs, [&](const Exprs &at) { return at.back().isFunctionOfDim(column); });
+}
+
 /// The table of tiles with roles for this contraction. Several contractions of singles have none, because a role that
 /// splits singles takes one sum (tilegen/place/roles/RolePlan.cpp).
 static ArrayRef<RoleTile> roleTilesOf(const KernelSpace &space) {
@@ -164,7 +171,8 @@ static ArrayRef<RoleTile> roleTilesOf(const KernelSpace &space) {
     return areSingles || contractionsOf(space) > 2 ? ArrayRef<RoleTile>() : ArrayRef(pairedRoleTiles);
   if (areSingles && !areRounded(space))
     return singleRoleTiles;
-  return readsPixels(space) ? ArrayRef(pixelRoleTiles) : ArrayRef(roleTiles);
+  return readsPixels(space) || (!areSizesKnown(space) && storesPlanes(space)) ? ArrayRef(pixelRoleTiles)
+                                                                              : ArrayRef(roleTiles);
 }
 
 /// The tiles for instructions that four warps issue together. A pair has none if its operands are not copied: its two
