@@ -113,7 +113,7 @@ double roundoff(DType type) {
 std::vector<DeviceCase> deviceCases() {
   std::vector<DeviceCase> cases;
   for (auto *add : {addPointwiseCases, addRowCases, addProductCases, addGemvCases, addWindowCases, addGatherCases,
-                    addAttentionCases, addSharedSumCases, addStoredWeightCases, addPairedProductCases,
+                    addRollCases, addAttentionCases, addSharedSumCases, addStoredWeightCases, addPairedProductCases,
                     addGatedStepCases, addPixelCases})
     add(cases);
   return cases;

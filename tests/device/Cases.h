@@ -59,6 +59,7 @@ void addProductCases(std::vector<DeviceCase> &cases);
 void addGemvCases(std::vector<DeviceCase> &cases);
 void addWindowCases(std::vector<DeviceCase> &cases);
 void addGatherCases(std::vector<DeviceCase> &cases);
+void addRollCases(std::vector<DeviceCase> &cases);
 void addAttentionCases(std::vector<DeviceCase> &cases);
 void addSharedSumCases(std::vector<DeviceCase> &cases);
 void addStoredWeightCases(std::vector<DeviceCase> &cases);

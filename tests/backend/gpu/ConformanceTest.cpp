@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(GpuAttention, Conformance,
 
 INSTANTIATE_TEST_SUITE_P(Gpu, Conformance,
                          testing::Combine(testing::Values("pointwise", "row reduction", "matmul", "gemv", "conv",
-                                                          "window", "gather", "pixels"),
+                                                          "window", "gather", "roll", "pixels"),
                                           testing::Values("sm_90a", "gfx942")),
                          nameOf);
 
