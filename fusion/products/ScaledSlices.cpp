@@ -13,6 +13,8 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::fusion;
 
+constexpr int64_t mostColumns = 1 << 16;
+
 namespace {
 
 /// Elements [begin, end) along one dimension of a product's result, perhaps of a reshape of it. If they are scaled:
@@ -120,14 +122,15 @@ static std::optional<SlicedProduct> slicedProduct(graph::ContractOp contract) {
   return product;
 }
 
-/// The factor of each run of columns, null for 1. Nothing if the cut dimension is not one of the columns alone.
+/// The factor of each run of columns, null for 1. Nothing if the cut dimension is not one of the columns alone, or if
+/// there are so many that a constant of a number for each would be large.
 static std::optional<ColumnOperands> columnFactors(const SlicedProduct &product) {
   RankedTensorType result = typeOf(product.result), whole = typeOf(product.whole);
   int64_t columns = result.getRank() ? result.getShape().back() : ShapedType::kDynamic, first = whole.getRank(),
           count = 1;
   while (first > 0 && count < columns && !whole.isDynamicDim(first - 1))
     count *= whole.getDimSize(--first);
-  if (count != columns || product.dim < first)
+  if (count != columns || columns > mostColumns || product.dim < first)
     return std::nullopt;
   auto countOf = [&](int64_t from, int64_t to) {
     ArrayRef<int64_t> sizes = whole.getShape().slice(from, to - from);
