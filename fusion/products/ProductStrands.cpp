@@ -100,7 +100,7 @@ bool ProductStrands::isStep(const Step &step) const {
         getElementTypeOrSelf(part.op->getResult(0)) != getElementTypeOrSelf(first->op->getResult(0)))
       return false;
   }
-  return !first->other || areJoinable(others);
+  return first && (!first->other || areJoinable(others));
 }
 
 bool ProductStrands::takeCommonStep() {
