@@ -17,6 +17,13 @@ Tensor pick(const Tensor &x, const std::vector<IndexMap> &maps, const Tensor &fi
 /// y's dimension d is x's dimension permutation[d].
 Tensor transpose(const Tensor &x, const std::vector<int64_t> &permutation);
 
+/// [batch, sequence, heads * size] as [batch, heads, sequence, size]; tensors of rank 4 are returned unchanged. Throws
+/// Failure for other ranks, and if `heads` does not divide the last dimension.
+Tensor splitHeads(const Tensor &x, int64_t heads);
+
+/// The inverse of splitHeads.
+Tensor joinHeads(const Tensor &x);
+
 /// x repeated to `shape`, to which it must broadcast.
 Tensor expandTo(const Tensor &x, const Shape &shape);
 
@@ -38,8 +45,9 @@ template <typename Function> decltype(auto) dispatchWidth(DType type, Function &
     return function(uint64_t{});
   case 16:
     return function(WideWord{});
+  default:
+    unsupported(fmt::format("no kernel holds elements of {}", name(type)));
   }
-  unsupported(fmt::format("no kernel holds elements of {}", name(type)));
 }
 
 } // namespace tilewright::reference

@@ -24,7 +24,7 @@ class PlaceStep<string step> : Pass<"tilewright-place-" # step, "::tilewright::t
 def FlattenLoopsPass : PlaceStep<"flatten-loops"> {
   let summary = "Make one loop of perfectly nested loops around a tile.dot";
   let description = [{
-    So that one software pipeline runs through all of them. The loops carry the same tiles, and between them there is
+    One software pipeline can then run through all of them. The loops carry the same tiles, and between them there is
     index arithmetic alone.
   }];
 }
@@ -83,7 +83,7 @@ def PipelineLoopsPass : PlaceStep<"pipeline-loops"> {
 }
 
 def ReadEarlyPass : PlaceStep<"read-early"> {
-  let summary = "Load first what nothing but the program's number decides";
+  let summary = "Move loads to the front whose addresses need no loaded data";
   let description = [{
     Takes kernels without products and loops. Where kernels may start early, constants are loaded before
     `tile.await_kernels`.

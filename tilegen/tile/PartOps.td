@@ -60,12 +60,12 @@ def PartReadOp : Tile_Op<"part_read", [MemoryEffects<[MemRead]>]> {
 }
 
 def PartJoinOp : Tile_Op<"part_join", [Pure, SingleBlock]> {
-  let summary = "how the results of a loop are put together where programs have a part of its steps each";
+  let summary = "how the results of a loop are combined if programs share its steps";
   let description = [{
     Stands behind a loop around products that carries more than sums, in kernels whose schedule has `parts`. Placing
-    makes ordinary text of it: the last program starts with what the loop starts with, and joins what each part has
-    left, in the order of the parts. What the loop starts with is therefore neutral: joined with it, a part stays as it
-    is. Where the tile is not shared, the results are the operands.
+    replaces it by loads of the parts and the operations of its body: the last program starts with what the loop starts
+    with, and joins the results of each part, in the order of the parts. What the loop starts with must be neutral:
+    joined with it, a part stays as it is. If the tile is not shared, the results are the operands.
 
     * `values`: all results of the loop.
     * `live`: sizes beyond which elements mean nothing, as of tile.part_write.
@@ -108,7 +108,8 @@ def PartYieldOp : Tile_Op<"part_yield", [Pure, Terminator, HasParent<"PartJoinOp
 def PartArriveOp : Tile_Op<"part_arrive", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "the parts that this program has written are complete; have all programs of the tile said so?";
   let description = [{
-    Who is told that it is the last sees the parts of all. All threads of the block, or of the role, execute it.
+    The result is true in the last of the tile's programs, which may then read the parts of all. All threads of the
+    block, or of the role, execute it.
 
     * `arrivals`: a counter for each tile, in a zeroed workspace; the last program sets it back to zero.
     * `tile`: the number of the shared tile.

@@ -190,7 +190,7 @@ def BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let description = [{
     See tile.shared_copy for an example.
 
-    * `warps`: in a role, so many neighbouring warps wait for one another alone.
+    * `warps`: the number of neighbouring warps of a role that wait for one another, without the other warps.
 
     ```mlir
     tile.kernel @alone()
@@ -213,7 +213,7 @@ def BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
 }
 
 def DotWaitOp : Tile_Op<"dot_wait", [MemoryEffects<[MemRead, MemWrite]>, InferTypeOpAdaptor]> {
-  let summary = "wait until at most `pending` of the tile.dot before it are still at work";
+  let summary = "wait until at most `pending` of the tile.dot before it are still running";
   let description = [{
     Only for instructions that read shared memory by themselves: until then what they read may not be overwritten, nor
     their accumulators be used by anything but the next tile.dot.

@@ -46,9 +46,10 @@ def TensorMapOp : Tile_Op<"tensor_map", [Pure]> {
     * `start`: the buffer's element that has the coordinates 0.
     * `sizes`: coordinates from 0 to these are valid, others are copied as zeros; fastest dimension first.
     * `strides`: elements from one coordinate to the next, in the same order; the first is 1.
-    * `lower`, `upper`, `steps`: rows of a box are pixels of images, not neighbours: of each dimension but the first and
-      the last (channels and images) those from `lower` to `upper` beyond the last pixel, `steps` apart, x first. A box
-      has as many channels and pixels as its first two sizes say.
+    * `lower`, `upper`, `steps`: if given, the tensor is images [images, ..., y, x, channels], and rows of a box are
+      pixels instead of neighbours. Each list has an entry for a spatial dimension, x first. Pixels are taken from
+      coordinate `lower` to the dimension's last pixel plus `upper`, `steps` apart. The first two sizes of a box are its
+      channels and its pixels.
     * `rounded`: elements are f32, and are rounded to tf32 as they are copied, to the nearest, ties to even.
     * `result`: the tensor, and the box that one copy moves.
   }];
@@ -95,7 +96,8 @@ def BulkStoreOp : Tile_Op<"bulk_store", [MemoryEffects<[MemRead, MemWrite]>]> {
     * `map`: what is stored to. A box is a piece.
     * `coordinates`: of the tile's first element, fastest dimension first. The second one is that of the tile's rows.
     * `fast`: the tile's dimension along which the tensor's rows run.
-    * `rooms`: of each warp, for one piece each. It divides the number of pieces.
+    * `rooms`: the buffers of each warp in shared memory. Each holds one piece, so as many stores may be under way. It
+      divides the number of pieces.
     * `scratch`: where the rooms are in shared memory, in bytes from the block's start. Set by placing.
 
     ```mlir
@@ -186,10 +188,11 @@ def RingReleaseOp : Tile_Op<"ring_release", [MemoryEffects<[MemRead, MemWrite]>]
 def RingDrainOp : Tile_Op<"ring_drain", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "wait until the slot of a step was released by all";
   let description = [{
-    So a ring also says whose turn it is: the group that multiplies releases the step of its turn, the next one waits
-    for that.
+    Groups of warps take turns in this way: the group that multiplies releases the step of its turn, and the next group
+    waits for that.
 
-    * `ring`, `step`: as of tile.ring_acquire. A step more than one use of its slot ago may not be told from the next.
+    * `ring`, `step`: as of tile.ring_acquire. The step must be the latest or the one before in its slot, because an
+      mbarrier has one bit of phase.
 
     ```mlir
     tile.ring_drain %ring[%turn] : !tile.ring<slots = 2, releases = 4>
@@ -265,8 +268,8 @@ def RolesOp : Tile_Op<"roles", [NoTerminator, RecursiveMemoryEffects]> {
     a tile.barrier there is of its own warps.
 
     * `warps`: of each role, a multiple of four.
-    * `registers`: that each thread of the role may have, a multiple of 8; 0: as many as at the start. All together at
-      most what the block has at its start, which is rounded down: a role that asks for more waits for ever.
+    * `registers`: of each thread of the role (setmaxnreg), a multiple of 8; 0: as many as at the start. Together the
+      roles may have at most what the block has at its start, rounded down: a role that asks for more waits forever.
     * `elected`: does one thread run the region for its role? It may only start copies.
     * `bodies`: the programs.
 

@@ -100,14 +100,14 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
       column it runs along the sum.
     * `groups`: 0 if all warps of a block do the same; else the block's copies are started by warps of their own,
       `warps` multiply, and with 2 (a matmul's) there is a second group of as many, which multiplies while the first
-      one stores. Placing does without where the target cannot copy the operands so.
-    * `order`: programs go down so many rows of tiles before they take the next column. Below an attention's diagonal,
-      so many programs are tiles of the last rows and the next as many of the first, so that blocks that take programs
-      in turn visit equally many keys.
-    * `parts`: so many programs share the sums of one tile (tile.part_arrive), each with its part of the steps; of an
-      attention's keys.
-    * `most_tiles`: whoever launches the kernel sees to it that it has no more tiles than this, which room for parts is
-      made for; 0 where the number of tiles is known.
+      one stores. Placing ignores it if the target cannot copy the operands in this way.
+    * `order`: the number of rows of tiles that programs go down before they take the next column. In a causal attention
+      it is the number of programs that are tiles of the last rows, before as many of the first rows follow, so that
+      blocks that take several programs visit equally many keys.
+    * `parts`: how many programs share the sums of one tile (tile.part_arrive). Each takes a part of the steps, in an
+      attention of the keys.
+    * `most_tiles`: the number of tiles that the workspace for parts has room for. A launch may not have more. 0 if the
+      number of tiles is known.
     * `in_place`: rows of a contraction's left side that may leave their buffer are read where they are, with guards;
       without it they are copied with their fill first (host).
     * `matrix`: register tiles of a matmul of bytes are computed by the processor's matrix unit (host).
@@ -384,7 +384,7 @@ def DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
 def ReduceOp : Tile_Op<"reduce", [Pure]> {
   let summary = "combine along `dim`, whose size becomes 1";
   let description = [{
-    * `kind`: sum, prod, max or min; of booleans, or for sum and max, and for the others.
+    * `kind`: sum, prod, max or min. Of booleans, sum and max are or, prod and min are and.
     * `input`: the tile whose elements are combined.
     * `dim`: the dimension along which they are.
     * `scratch`: where warps exchange their parts in shared memory, in bytes from the block's start. Set by placing.

@@ -63,6 +63,19 @@ Tensor transpose(const Tensor &x, const std::vector<int64_t> &permutation) {
   return result;
 }
 
+Tensor splitHeads(const Tensor &x, int64_t heads) {
+  if (x.rank() == 4)
+    return x;
+  require(x.rank() == 3 && heads >= 1 && x.shape()[2] % heads == 0,
+          "expected [batch, sequence, {} heads * size], found shape {}", heads, x.shape());
+  return transpose(x.reshaped({x.shape()[0], x.shape()[1], heads, x.shape()[2] / heads}), {0, 2, 1, 3});
+}
+
+Tensor joinHeads(const Tensor &x) {
+  const Shape &shape = x.shape();
+  return transpose(x, {0, 2, 1, 3}).reshaped({shape[0], shape[2], shape[1] * shape[3]});
+}
+
 Tensor expandTo(const Tensor &x, const Shape &shape) {
   broadcastStrides(x.shape(), shape);
   Shape aligned(shape.size() - x.shape().size(), 1);

@@ -21,20 +21,6 @@ constexpr double lowest = std::numeric_limits<float>::lowest();
 
 //===- Attention over heads ---------------------------------------------------------------------------------------===//
 
-/// [batch, steps, heads * size] as [batch, heads, steps, size].
-static Tensor splitHeads(const Tensor &x, int64_t heads) {
-  if (x.rank() == 4)
-    return x;
-  require(x.rank() == 3 && heads >= 1 && x.shape()[2] % heads == 0,
-          "expected [batch, sequence, {} heads * size], found shape {}", heads, x.shape());
-  return transpose(x.reshaped({x.shape()[0], x.shape()[1], heads, x.shape()[2] / heads}), {0, 2, 1, 3});
-}
-
-static Tensor joinHeads(const Tensor &x) {
-  const Shape &shape = x.shape();
-  return transpose(x, {0, 2, 1, 3}).reshaped({shape[0], shape[2], shape[1] * shape[3]});
-}
-
 /// Elements [first, first + size) along an axis.
 static Tensor part(const Tensor &x, int64_t axis, int64_t first, int64_t size) {
   std::vector<IndexMap> maps;

@@ -15,21 +15,6 @@
 
 namespace tilewright::reference {
 
-/// [batch, sequence, heads * size] to [batch, heads, sequence, size]; tensors of rank 4 are returned unchanged.
-static Tensor byHeads(const Tensor &x, int64_t heads) {
-  if (x.rank() == 4)
-    return x;
-  require(x.rank() == 3 && heads >= 1 && x.shape()[2] % heads == 0,
-          "expected [batch, sequence, {} heads * size], found shape {}", heads, x.shape());
-  return transpose(x.reshaped({x.shape()[0], x.shape()[1], heads, x.shape()[2] / heads}), {0, 2, 1, 3});
-}
-
-/// The inverse of byHeads.
-static Tensor fromHeads(const Tensor &x) {
-  const Shape &shape = x.shape();
-  return transpose(x, {0, 2, 1, 3}).reshaped({shape[0], shape[2], shape[1] * shape[3]});
-}
-
 /// [batch, heads, past + new, size].
 static Tensor appended(const Tensor &past, const Tensor &fresh) {
   Shape shape = fresh.shape(), expected = past.shape();
@@ -57,9 +42,9 @@ struct AttentionPlan {
   std::vector<int64_t> valid, offset; // by batch: keys before the padding, keys before the first query
 
   explicit AttentionPlan(Call &call)
-      : q(byHeads(call.input(0), call.integer("q_num_heads", 0))),
-        k(byHeads(call.input(1), call.integer("kv_num_heads", 0))),
-        v(byHeads(call.input(2), call.integer("kv_num_heads", 0))), causal(call.integer("is_causal", 0)),
+      : q(splitHeads(call.input(0), call.integer("q_num_heads", 0))),
+        k(splitHeads(call.input(1), call.integer("kv_num_heads", 0))),
+        v(splitHeads(call.input(2), call.integer("kv_num_heads", 0))), causal(call.integer("is_causal", 0)),
         left(call.integer("left_window_size", -1)), right(call.integer("right_window_size", -1)) {
     require(left >= -1 && right >= -1, "expected window sizes of -1 or more, found {} and {}", left, right);
     require(call.has(4) == call.has(5), "expected past_key and past_value together");
@@ -165,7 +150,7 @@ void attention(Call &call) {
     contract(m, plan.valueSize, n, scores.data() + h * m * n, n, v.data() + h / plan.shared * n * plan.valueSize,
              plan.valueSize, result.data() + h * m * plan.valueSize, plan.valueSize);
   Tensor y = store(call.input(0).type(), shape, result);
-  call.give(0, call.input(0).rank() == 3 ? fromHeads(y) : y);
+  call.give(0, call.input(0).rank() == 3 ? joinHeads(y) : y);
   call.give(1, plan.k);
   call.give(2, plan.v);
   if (call.wants(3)) {
@@ -180,7 +165,7 @@ void attention(Call &call) {
 /// interleaved. Only the first rotary_embedding_dim elements of each head.
 void rotaryEmbedding(Call &call) {
   const Tensor &x = call.input(0), &cosines = call.input(1);
-  Tensor heads = byHeads(x, call.integer("num_heads", 0));
+  Tensor heads = splitHeads(x, call.integer("num_heads", 0));
   int64_t batch = heads.shape()[0], count = heads.shape()[1], steps = heads.shape()[2], size = heads.shape()[3];
   int64_t rotated = call.integer("rotary_embedding_dim", 0);
   bool interleaved = call.integer("interleaved", 0);
@@ -208,7 +193,7 @@ void rotaryEmbedding(Call &call) {
     }
   }
   Tensor y = store(x.type(), heads.shape(), result);
-  call.give(0, x.rank() == 3 ? fromHeads(y) : y);
+  call.give(0, x.rank() == 3 ? joinHeads(y) : y);
 }
 
 //===- Linear attention -------------------------------------------------------------------------------------------===//
@@ -227,7 +212,8 @@ struct LinearPlan {
     queryHeads = call.integer("q_num_heads", 0), keyHeads = call.integer("kv_num_heads", 0);
     for (int64_t i = 0; i < 3; ++i)
       require(call.input(i).rank() == 3, "expected inputs of rank 3, found shape {}", call.input(i).shape());
-    q = byHeads(call.input(0), queryHeads), k = byHeads(call.input(1), keyHeads), v = byHeads(call.input(2), keyHeads);
+    q = splitHeads(call.input(0), queryHeads), k = splitHeads(call.input(1), keyHeads),
+    v = splitHeads(call.input(2), keyHeads);
     batch = q.shape()[0], steps = q.shape()[2], size = q.shape()[3], valueSize = v.shape()[3];
     require(queryHeads % keyHeads == 0 && k.shape() == Shape({batch, keyHeads, steps, size}) &&
                 v.shape() == Shape({batch, keyHeads, steps, valueSize}),
@@ -304,7 +290,7 @@ void linearAttention(Call &call) {
             result[at * plan.valueSize + e] += scale * queries[at * plan.size + d] * own[d * plan.valueSize + e];
       }
     }
-  call.give(0, fromHeads(store(plan.q.type(), shape, result)));
+  call.give(0, joinHeads(store(plan.q.type(), shape, result)));
   call.give(1, call.has(3) ? call.input(3).type() : plan.q.type(), stateShape, state);
 }
 
