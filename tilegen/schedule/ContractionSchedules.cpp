@@ -39,6 +39,14 @@ constexpr RoleTile pairedRoleTiles[] = {
 constexpr RoleTile pixelRoleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{128, 192, 8}, 0.96, 1}, {{256, 128, 8}, 0.94, 1},
                                        {{128, 128, 8}, 0.80, 1}, {{128, 64, 4}, 0.70, 1},  {{64, 128, 4}, 0.66, 1},
                                        {{64, 64, 4}, 0.49, 1}};
+/// The same for other results that are stored as planes, and for left sides that pass through registers because they
+/// are planes of an odd size. Fitted to 12 products of halves with known and unknown numbers of rows on an H100. More
+/// warps pay for the reasons above. Threads with 96 sums have no registers for a left side: 64 images of 7x7, 512 to
+/// 176 channels, took 30 us with the last row and 23 with 64x128, so it is only for left sides that are copied. 256 rows
+/// were slow in any case: 64 images of 32x32, 288 to 96 channels, took 208 us with 256x128, 114 with 128x128.
+constexpr RoleTile planeRoleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{128, 192, 8}, 0.96, 1}, {{128, 128, 8}, 0.80, 1},
+                                       {{64, 128, 4}, 0.70, 1},  {{128, 64, 8}, 0.62, 1},  {{64, 64, 4}, 0.49, 1},
+                                       {{64, 192, 4}, 0.82, 2}};
 /// The same for singles, relative to the rate at which matrix units compute three products of tf32.
 constexpr RoleTile singleRoleTiles[] = {{{128, 128, 8}, 0.66, 1},
                                         {{64, 128, 4}, 0.54, 1},
@@ -156,8 +164,8 @@ static bool hasRegisters(const KernelSpace &space, const MatmulTile &tile, const
          !addsSingles(space);
 }
 
-/// Are columns of the result far apart in memory, as the channels of an image of planes are? Addresses of rows that are
-/// not known in number then take registers for each sum: tiles with 128 sums a thread spilled up to 7,192 bytes.
+/// Are columns of the result far apart in memory, as the channels of an image of planes are? Addresses of rows then take
+/// registers for each sum: tiles with 128 sums a thread spilled up to 7,192 bytes where the number of rows is not known.
 static bool storesPlanes(const KernelSpace &space) {
   unsigned column = space.loopsOfKind(LoopKind::Column).back();
   return llvm::none_of(space.outputs, [&](const Exprs &at) { return at.back().isFunctionOfDim(column); });
@@ -171,8 +179,11 @@ static ArrayRef<RoleTile> roleTilesOf(const KernelSpace &space) {
     return areSingles || contractionsOf(space) > 2 ? ArrayRef<RoleTile>() : ArrayRef(pairedRoleTiles);
   if (areSingles && !areRounded(space))
     return singleRoleTiles;
-  return readsPixels(space) || (!areSizesKnown(space) && storesPlanes(space)) ? ArrayRef(pixelRoleTiles)
-                                                                              : ArrayRef(roleTiles);
+  if (readsPixels(space))
+    return pixelRoleTiles;
+  if (!isLeftAligned(space))
+    return ArrayRef(planeRoleTiles).drop_back();
+  return storesPlanes(space) ? ArrayRef(planeRoleTiles) : ArrayRef(roleTiles);
 }
 
 /// The tiles for instructions that four warps issue together. A pair has none if its operands are not copied: its two

@@ -72,6 +72,21 @@ bool isReadPlainly(Value operand) {
   return true;
 }
 
+bool isLeftAligned(const KernelSpace &space) {
+  constexpr int64_t bytesOfCopy = 16;
+  unsigned row = space.loopsOfKind(LoopKind::Row).back(), sum = space.loopsOfKind(LoopKind::Reduction).back();
+  int64_t bytes = elementOf(space).getIntOrFloatBitWidth() / 8;
+  auto varies = [](const Access &access, unsigned loop) {
+    return llvm::any_of(access.coordinates, [&](AffineExpr at) { return dependsOn(at, loop); });
+  };
+  return llvm::all_of(space.nest.accesses, [&](const Access &access) {
+    if (!varies(access, row) || !varies(access, sum))
+      return true;
+    auto stride = dyn_cast_if_present<AffineConstantExpr>(space.strideOf(access, sum));
+    return stride && (stride.getValue() == 1 || stride.getValue() * bytes % bytesOfCopy == 0);
+  });
+}
+
 bool readsPixels(const KernelSpace &space) {
   constexpr int64_t bytesOfRow = 128;
   Value operand = space.lhs;

@@ -49,6 +49,9 @@ bool multipliesTf32(const KernelSpace &space, const TargetDesc &target);
 /// Is this operand of a contraction in memory, and read through nothing but reshapes, transposes, slices and
 /// broadcasts? Then a copy engine can bring it, if memory is aligned.
 bool isReadPlainly(mlir::Value operand);
+/// Are neighbours of the left side along the sum either next to each other in memory or a multiple of 16 bytes apart?
+/// Channels of planes of an odd size are not, and pass through registers.
+bool isLeftAligned(const KernelSpace &space);
 /// Are the right sides of all contractions read so?
 bool areRightSidesReadPlainly(const KernelSpace &space);
 

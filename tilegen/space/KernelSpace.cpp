@@ -309,16 +309,25 @@ int64_t SpaceBuilder::countAccesses(int loop, int64_t least, int64_t most) const
 }
 
 /// Whether a buffer is read through windows that overlap: a coordinate depends on both loops, and neighbours along
-/// `outer` are at most `most` elements apart.
+/// `outer` are at most `most` elements apart and closer than the first and the last element along `inner`. A size that
+/// is not known counts as long.
 bool SpaceBuilder::overlaps(int inner, int outer, int64_t most) const {
-  return inner >= 0 && outer >= 0 && llvm::any_of(space.nest.accesses, [&](const Access &access) {
-           auto step = dyn_cast_if_present<AffineConstantExpr>(space.strideOf(access, static_cast<unsigned>(outer)));
-           return step && step.getValue() >= 1 && step.getValue() <= most &&
-                  llvm::any_of(access.coordinates, [&](AffineExpr coordinate) {
-                    return dependsOn(coordinate, static_cast<unsigned>(inner)) &&
-                           dependsOn(coordinate, static_cast<unsigned>(outer));
-                  });
-         });
+  if (inner < 0 || outer < 0)
+    return false;
+  auto strideAlong = [&](const Access &access, int loop) {
+    auto stride = dyn_cast_if_present<AffineConstantExpr>(space.strideOf(access, static_cast<unsigned>(loop)));
+    return stride ? std::optional(stride.getValue()) : std::nullopt;
+  };
+  auto size = dyn_cast<AffineConstantExpr>(space.nest.loops[inner].size);
+  return llvm::any_of(space.nest.accesses, [&](const Access &access) {
+    std::optional<int64_t> step = strideAlong(access, outer), tap = strideAlong(access, inner);
+    bool areApart = step && tap && size && *step >= *tap * size.getValue();
+    return step && *step >= 1 && *step <= most && !areApart &&
+           llvm::any_of(access.coordinates, [&](AffineExpr coordinate) {
+             return dependsOn(coordinate, static_cast<unsigned>(inner)) &&
+                    dependsOn(coordinate, static_cast<unsigned>(outer));
+           });
+  });
 }
 
 /// Whether a whole vector of results along `outer` is summed from the same row of at most `most` elements, as in a
