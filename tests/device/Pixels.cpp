@@ -4,8 +4,10 @@
 // neighbouring columns are neighbours in memory.
 #include "tests/device/Cases.h"
 
+#include <bit>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tilewright::test {
 
@@ -39,20 +41,74 @@ static std::string mapOfImage(const PixelWindow &w) {
                      w.stride, w.pad);
 }
 
+/// The widths of the tile's strips, each with sums of its own: powers of two, from wide to narrow.
+static std::vector<int64_t> stripsOf(const PixelWindow &w) {
+  std::vector<int64_t> widths;
+  for (int64_t rest = w.bn; rest > 0; rest -= widths.back())
+    widths.push_back(int64_t(std::bit_floor(uint64_t(rest))));
+  return widths;
+}
+
+/// `one` of each strip; `{i}` is the strip's number, `{start}` its first column, `{width}` how many it has.
+static std::string ofStrips(const PixelWindow &w, const char *between, const std::string &one) {
+  std::vector<std::string> all;
+  int64_t start = 0;
+  for (int64_t width : stripsOf(w)) {
+    all.push_back(fmt::format(fmt::runtime(one), fmt::arg("i", all.size()), fmt::arg("start", start),
+                              fmt::arg("width", width), fmt::arg("bm", w.bm), fmt::arg("bk", w.step()),
+                              fmt::arg("text", typeText(w.type))));
+    start += width;
+  }
+  return fmt::format("{}", fmt::join(all, between));
+}
+
+namespace {
+/// The parts of a kernel's text that name each strip.
+struct StripTexts {
+  std::string many, sums, outer, within, products, inner, constants, body, stores;
+};
+} // namespace
+
+static StripTexts textsOfStrips(const PixelWindow &w, int64_t taps, int64_t depth, const std::string &ta,
+                                const std::string &filter, const std::string &y) {
+  std::string tb = "tensor<1x{bk}x{width}x{text}>", tc = "tensor<1x{bm}x{width}xf32>";
+  size_t strips = stripsOf(w).size();
+  std::string from = strips > 1 ? "#{i}" : "",
+              load = fmt::format(
+                  "          %b{{i}} = tile.load %f[%t, %k, %n{{i}}] bounds () -> ({}, {}, {}) map (d0, d1, "
+                  "d2) -> ({}) : {} -> {}\n",
+                  taps, depth, w.filters, w.rounded ? "d2, d0, d1" : "d0, d1, d2", filter, tb),
+              dot = fmt::format("          %d{{i}} = tile.dot %a, %b{{i}}, %s{{i}} : {}, {}, {}", ta, tb, tc),
+              store = fmt::format("      tile.store %acc{}, %y[%c0, %m, %n{{i}}] bounds () -> (1, {}, {}) map (d0, d1, "
+                                  "d2) -> (d1, d2) : {} -> {}",
+                                  from, w.pixels(), w.filters, tc, y);
+  return {.many = strips > 1 ? fmt::format(":{}", strips) : "",
+          .sums = ofStrips(w, ", ", tc),
+          .outer = ofStrips(w, ", ", "%o{i} = %zero{i}"),
+          .within = ofStrips(w, ", ", "%s{i} = %o{i}"),
+          .products = ofStrips(w, ", ", "%d{i}"),
+          .inner = ofStrips(w, ", ", "%inner" + from),
+          .constants = ofStrips(w, "\n",
+                                "      %zero{i} = arith.constant dense<0.0> : " + tc +
+                                    "\n      %start{i} = arith.constant {start} : index"
+                                    "\n      %n{i} = arith.addi %n, %start{i} : index"),
+          .body = ofStrips(w, "\n", load + dot),
+          .stores = ofStrips(w, "\n", store)};
+}
+
 static std::string kernelText(const PixelWindow &w, int64_t gridX, int64_t gridY) {
   bool isMerged = w.isMerged();
   std::string text = typeText(w.type), images = w.images > 1 ? fmt::format("{}, ", w.images) : "";
-  int64_t depth = (isMerged ? w.kernel : 1) * w.channels, taps = isMerged ? w.kernel : w.kernel * w.kernel;
+  int64_t depth = (isMerged ? w.kernel : 1) * w.channels, taps = isMerged ? w.kernel : w.kernel * w.kernel,
+          first = w.images > 1 ? 1 : 0;
   std::string x = fmt::format("!tile.buffer<{}, () -> ({}{}, {})>", text, images, w.height,
                               isMerged ? fmt::format("{}", w.width * w.channels)
                                        : fmt::format("{}, {}", w.width, w.channels)),
               filter = w.rounded ? fmt::format("!tile.buffer<f32, () -> ({}, {}, {})>", w.filters, taps, depth)
                                  : fmt::format("!tile.buffer<{}, () -> ({}, {}, {})>", text, taps, depth, w.filters),
               y = fmt::format("!tile.buffer<f32, () -> ({}, {})>", w.pixels(), w.filters),
-              ta = fmt::format("tensor<1x{}x{}x{}>", w.bm, w.step(), text),
-              tb = fmt::format("tensor<1x{}x{}x{}>", w.step(), w.bn, text),
-              tc = fmt::format("tensor<1x{}x{}xf32>", w.bm, w.bn);
-  int64_t first = w.images > 1 ? 1 : 0;
+              ta = fmt::format("tensor<1x{}x{}x{}>", w.bm, w.step(), text);
+  StripTexts strips = textsOfStrips(w, taps, depth, ta, filter, y);
   std::string kernel = fmt::format(
       R"(
     tile.kernel @k(%x: {x}, %f: {filter}, %y: {y})
@@ -66,26 +122,27 @@ static std::string kernelText(const PixelWindow &w, int64_t gridX, int64_t gridY
       %taps = arith.constant {taps} : index
       %depth = arith.constant {depth} : index
       %step = arith.constant {bk} : index
-      %zero = arith.constant dense<0.0> : {tc}
-      %acc = scf.for %t = %c0 to %taps step %c1 iter_args(%o = %zero) -> ({tc}) {{
-        %inner = scf.for %k = %c0 to %depth step %step iter_args(%c = %o) -> ({tc}) {{
+{constants}
+      %acc{many} = scf.for %t = %c0 to %taps step %c1 iter_args({outer}) -> ({sums}) {{
+        %inner{many} = scf.for %k = %c0 to %depth step %step iter_args({within}) -> ({sums}) {{
           %a = tile.load %x[%t, %m, %k] bounds () -> ({taps}, {pixels}, {depth}) map (d0, d1, d2) -> ({mapOfImage}) guard [{guardY}, {guardX}] fill 0.0 : {text} : {x} -> {ta}
-          %b = tile.load %f[%t, %k, %n] bounds () -> ({taps}, {depth}, {filters}) map (d0, d1, d2) -> ({mapOfFilter}) : {filter} -> {tb}
-          %d = tile.dot %a, %b, %c : {ta}, {tb}, {tc}
-          scf.yield %d : {tc}
+{body}
+          scf.yield {products} : {sums}
         }}
-        scf.yield %inner : {tc}
+        scf.yield {inner} : {sums}
       }}
-      tile.store %acc, %y[%c0, %m, %n] bounds () -> (1, {pixels}, {filters}) map (d0, d1, d2) -> (d1, d2) : {tc} -> {y}
+{stores}
       tile.return
     }})",
       fmt::arg("x", x), fmt::arg("filter", filter), fmt::arg("y", y), fmt::arg("grid", gridX * gridY),
       fmt::arg("gridX", gridX), fmt::arg("bm", w.bm), fmt::arg("bn", w.bn), fmt::arg("bk", w.step()),
       fmt::arg("warps", w.warps), fmt::arg("stages", w.stages), fmt::arg("groups", w.groups),
-      fmt::arg("parts", w.parts), fmt::arg("taps", taps), fmt::arg("depth", depth), fmt::arg("tc", tc),
-      fmt::arg("mapOfImage", mapOfImage(w)), fmt::arg("guardY", first), fmt::arg("guardX", first + 1),
-      fmt::arg("text", text), fmt::arg("ta", ta), fmt::arg("tb", tb), fmt::arg("filters", w.filters),
-      fmt::arg("mapOfFilter", w.rounded ? "d2, d0, d1" : "d0, d1, d2"), fmt::arg("pixels", w.pixels()));
+      fmt::arg("parts", w.parts), fmt::arg("taps", taps), fmt::arg("depth", depth), fmt::arg("sums", strips.sums),
+      fmt::arg("many", strips.many), fmt::arg("mapOfImage", mapOfImage(w)), fmt::arg("guardY", first),
+      fmt::arg("guardX", first + 1), fmt::arg("text", text), fmt::arg("ta", ta), fmt::arg("pixels", w.pixels()),
+      fmt::arg("outer", strips.outer), fmt::arg("within", strips.within), fmt::arg("products", strips.products),
+      fmt::arg("inner", strips.inner), fmt::arg("constants", strips.constants), fmt::arg("body", strips.body),
+      fmt::arg("stores", strips.stores));
   return w.rounded ? "module attributes {tile.matmul_precision = \"tf32\"} {" + kernel + "}" : kernel;
 }
 
@@ -153,8 +210,11 @@ void addPixelCases(std::vector<DeviceCase> &cases) {
       add({type, 3, 13, 12, few, 72, 4, 2, 0}, "multiple of 8");
       add({type, 16, 14, 14, 256, 256, 3, 1, 1, 1, 128, 128, 8, 4}, "power of two");
       add({type, 4, 56, 57, 64, 64, 3, 1, 1, 1, 128, 64, type == DType::F32 && !rounded ? 8 : 4, 4}, "multiple of 8");
-      if (type != DType::F32 || rounded)
+      if (type != DType::F32 || rounded) {
+        add({type, 2, 9, 11, 64, 328, 3, 1, 1, 1, 64, 320, 4, 3, 2}, "multiple of 8");
+        add({type, 3, 28, 28, 64, 640, 3, 1, 1, 1, 128, 320, 8, 3}, "multiple of 8");
         add({type, 5, 28, 28, 128, 128, 3, 2, 1, 1, 128, 128, 4, 4, 2}, "multiple of 8");
+      }
     }
 }
 

@@ -388,13 +388,14 @@ static void addRoundedCases(std::vector<DeviceCase> &cases) {
                    int64_t groups, int64_t parts, Tail tail) {
     Product p{DType::F32, m, n, k, bm, bn, 32, warps, stages, /*transposedA=*/false, /*transposedB=*/true};
     p.groups = groups, p.parts = parts, p.tail = tail, p.rounded = true;
-    p.constantB = tail == Tail::Gelu, p.lastColumns = bn == 192 ? 64 : 0;
+    p.constantB = tail == Tail::Gelu, p.lastColumns = bn == 192 || bn == 320 ? 64 : 0;
     cases.push_back(product(p, "multiple of 4"));
   };
   roles(64, 64, 64, 64, 64, 4, 2, 1, 1, Tail::Bias);
   roles(68, 132, 292, 64, 64, 4, 3, 2, 1, Tail::Residual);
   roles(132, 140, 180, 128, 128, 4, 3, 2, 1, Tail::Gelu);
   roles(72, 236, 136, 64, 192, 4, 3, 1, 1, Tail::Residual);
+  roles(72, 652, 136, 64, 320, 4, 3, 2, 1, Tail::Residual);
   roles(72, 140, 640, 64, 64, 4, 4, 1, 5, Tail::Bias);
   roles(1000, 1540, 512, 128, 256, 8, 4, 1, 1, Tail::Bias);
   roles(2056, 2052, 192, 128, 128, 4, 5, 2, 1, Tail::Gelu);
@@ -429,8 +430,9 @@ static void addStripCases(std::vector<DeviceCase> &cases) {
   for (DType type : {DType::F16, DType::BF16})
     for (bool bt : {false, true})
       for (int64_t groups : {0, 1, 2}) {
-        auto strips = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t warps, Tail tail, const char *edge) {
-          Product p{type, m, n, k, bm, 192, 64, warps, 2, false, bt};
+        auto strips = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t warps, Tail tail, const char *edge,
+                          int64_t bn = 192) {
+          Product p{type, m, n, k, bm, bn, 64, warps, 2, false, bt};
           p.tail = tail, p.groups = groups, p.lastColumns = 64;
           cases.push_back(product(p, edge));
         };
@@ -440,6 +442,12 @@ static void addStripCases(std::vector<DeviceCase> &cases) {
         strips(61, 331, 67, 64, 4, Tail::Bias, "prime");
         strips(1000, 1096, 520, 64, 4, Tail::Residual, "multiple of 8");
         strips(2056, 776, 256, 128, 8, Tail::Bias, "multiple of 8");
+        if (groups > 0) {
+          strips(72, 328, 136, 64, 4, Tail::Residual, "multiple of 8", 320);
+          strips(1000, 1288, 520, 64, 4, Tail::Residual, "multiple of 8", 320);
+        }
+        if (groups == 1) // two groups of eight warps have no registers for 160 sums
+          strips(520, 640, 256, 128, 8, Tail::Gelu, "multiple of 8", 320);
       }
 }
 

@@ -2,6 +2,7 @@
 // Schedules of contractions for targets whose programs are blocks of threads.
 #include "tilegen/roots/Panels.h"
 #include "tilegen/schedule/FewRows.h"
+#include "tilegen/schedule/RoleSchedules.h"
 #include "tilegen/schedule/Schedules.h"
 #include "tilegen/schedule/SharedSums.h"
 #include "tilegen/tile/MatmulPrecision.h"
@@ -14,48 +15,8 @@ namespace tilewright::tilegen {
 namespace {
 
 constexpr int64_t bytesOfStage = 20 << 10; // of both operands, at most: four stages fit every device
-constexpr int64_t bytesOfWarpgroups = 128; // along k of a step where warps issue an instruction together: 64 halves
 constexpr int64_t stepsOfLargestTile = 12; // the least with which the largest tile pays
-constexpr int64_t largestTileOfUnknown = 24 << 10; // elements, 128x192: sizes that are not known take registers
 constexpr int64_t mostStages = 12;
-
-/// A tile for blocks with roles. `efficiency` is the rate of the matrix units that it reaches relative to the best
-/// tile, measured on an H200 (docs/performance.md); `groups` of `tile.warps` warps each multiply.
-struct RoleTile {
-  MatmulTile tile;
-  double efficiency;
-  int64_t groups;
-};
-constexpr RoleTile roleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.99, 1}, {{128, 192, 8}, 0.95, 1},
-                                  {{128, 128, 4}, 0.95, 2}, {{64, 192, 4}, 0.78, 2},  {{64, 128, 4}, 0.68, 1},
-                                  {{128, 64, 4}, 0.66, 1},  {{64, 64, 4}, 0.49, 1}};
-/// The same for a pair of contractions, each of which has half of the tile's columns: enough for an instruction. Of the
-/// first three, 128x256 was measured to be the best for pairs, with 4,096 rows; the efficiencies are assumed to be
-/// those of single contractions.
-constexpr RoleTile pairedRoleTiles[] = {
-    {{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.99, 1}, {{128, 128, 4}, 0.95, 2}, {{64, 128, 4}, 0.68, 1}};
-/// The same where the copy engine walks pixels, measured on an H100. Results there are planes of an image, contiguous
-/// along the tile's rows, so storing them takes long, and is faster with more warps in one group than with two groups.
-constexpr RoleTile pixelRoleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{128, 192, 8}, 0.96, 1}, {{256, 128, 8}, 0.94, 1},
-                                       {{128, 128, 8}, 0.80, 1}, {{128, 64, 4}, 0.70, 1},  {{64, 128, 4}, 0.66, 1},
-                                       {{64, 64, 4}, 0.49, 1}};
-/// The same for other results that are stored as planes, and for left sides that pass through registers because they
-/// are planes of an odd size. Fitted to 12 products of halves with known and unknown numbers of rows on an H100. More
-/// warps pay for the reasons above. Threads with 96 sums have no registers for a left side: 64 images of 7x7, 512 to
-/// 176 channels, took 30 us with the last row and 23 with 64x128, so it is only for left sides that are copied. 256 rows
-/// were slow in any case: 64 images of 32x32, 288 to 96 channels, took 208 us with 256x128, 114 with 128x128.
-constexpr RoleTile planeRoleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{128, 192, 8}, 0.96, 1}, {{128, 128, 8}, 0.80, 1},
-                                       {{64, 128, 4}, 0.70, 1},  {{128, 64, 8}, 0.62, 1},  {{64, 64, 4}, 0.49, 1},
-                                       {{64, 192, 4}, 0.82, 2}};
-/// The same for singles, relative to the rate at which matrix units compute three products of tf32.
-constexpr RoleTile singleRoleTiles[] = {{{128, 128, 8}, 0.66, 1},
-                                        {{64, 128, 4}, 0.54, 1},
-                                        {{256, 64, 8}, 0.52, 1},
-                                        {{128, 64, 8}, 0.48, 1},
-                                        {{64, 64, 4}, 0.38, 1}};
-constexpr int64_t roomsOfSingles = 2;     // of the left side, for its lower parts (tilegen/place/roles/MultiplyLoop.h)
-constexpr int64_t rowsOfOrder = 8;        // tiles that programs go down before the next column
-constexpr int64_t bytesOfRings = 1 << 10; // of shared memory, at most
 
 /// Tiles of a contraction from large to small, of which the first is taken that fits and fills the device. Measured on
 /// an H200 (docs/performance.md): with matrix instructions that a warp issues by itself (halfTiles) 128x128 beats
@@ -115,123 +76,12 @@ static bool hasWarpgroups(const KernelSpace &space, const TargetDesc &target) {
   });
 }
 
-/// Is the right side a constant that can be stored so that it runs along the sum?
-static bool isTurnable(const KernelSpace &space) {
-  return contractionsOf(space) == 1 && isPackable(space) && !isComputedFromConstants(space);
-}
-
-/// Are singles rounded by the copy engine, for one product of tf32, so that they multiply as halves do? Both sides must
-/// run along the sum; a constant can be stored so.
-static bool areRounded(const KernelSpace &space) {
-  return elementOf(space).isF32() && matmulPrecisionOf(space.loopOps[0]) == MatmulPrecision::Tf32 &&
-         contractionsOf(space) == 1 && (space.columnsRunAlongReduction() || isTurnable(space));
-}
-
-/// Does a schedule with roles store the right side so that it runs along the sum? It must where singles are rounded,
-/// and where the right side runs along neither the sum nor the columns, as the filter of a transposed convolution does:
-/// the engine could not bring that.
-static bool isTurned(const KernelSpace &space) {
-  return !space.columnsRunAlongReduction() && isTurnable(space) && (areRounded(space) || !space.columnsAreContiguous());
-}
-
-/// The value that an operand reads through accesses: an argument, or what computes it.
-static Value rootOf(Value operand) {
-  while (auto access = operand.getDefiningOp<graph::AccessOpInterface>())
-    operand = access.getData();
-  return operand;
-}
-
-/// Does the epilogue read as many singles as there are sums? They take as many registers.
-static bool addsSingles(const KernelSpace &space) {
-  auto countOf = [](Value value) {
-    return graph::productOf(value.getContext(), graph::getSizes(cast<RankedTensorType>(value.getType())));
-  };
-  auto isOperand = [&](Value argument) { // whether it is an operand and has no other use
-    return argument.hasOneUse() && (argument == rootOf(space.lhs) || argument == rootOf(space.rhs));
-  };
-  graph::KernelOp kernel = space.source;
-  return llvm::any_of(kernel.getBody().getArguments(), [&](Value argument) {
-    return getElementTypeOrSelf(argument).isF32() && countOf(argument) == countOf(space.loopOps[0]->getResult(0)) &&
-           !isOperand(argument);
-  });
-}
-
-/// Has a thread enough registers for the sums of this tile, and, if the epilogue reads singles, for one beside each
-/// sum?
-static bool hasRegisters(const KernelSpace &space, const MatmulTile &tile, const TargetDesc &target) {
-  constexpr int64_t mostSums = 64; // of a thread beside as many singles: with 128 they spilled 500 to 1,600 bytes
-  return tile.rows * tile.columns <= mostSums * tile.warps * target.warpWidth || !areRounded(space) ||
-         !addsSingles(space);
-}
-
-/// Are columns of the result far apart in memory, as the channels of an image of planes are? Addresses of rows then take
-/// registers for each sum: tiles with 128 sums a thread spilled up to 7,192 bytes where the number of rows is not known.
-static bool storesPlanes(const KernelSpace &space) {
-  unsigned column = space.loopsOfKind(LoopKind::Column).back();
-  return llvm::none_of(space.outputs, [&](const Exprs &at) { return at.back().isFunctionOfDim(column); });
-}
-
-/// The table of tiles with roles for this contraction. Several contractions of singles have none, because a role that
-/// splits singles takes one sum (tilegen/place/roles/RolePlan.cpp).
-static ArrayRef<RoleTile> roleTilesOf(const KernelSpace &space) {
-  bool areSingles = elementOf(space).isF32();
-  if (contractionsOf(space) > 1)
-    return areSingles || contractionsOf(space) > 2 ? ArrayRef<RoleTile>() : ArrayRef(pairedRoleTiles);
-  if (areSingles && !areRounded(space))
-    return singleRoleTiles;
-  if (readsPixels(space))
-    return pixelRoleTiles;
-  if (!isLeftAligned(space))
-    return ArrayRef(planeRoleTiles).drop_back();
-  return storesPlanes(space) ? ArrayRef(planeRoleTiles) : ArrayRef(roleTiles);
-}
-
 /// The tiles for instructions that four warps issue together. A pair has none if its operands are not copied: its two
 /// right sides cannot pass through registers beside its sums.
 static ArrayRef<MatmulTile> warpgroupTilesOf(const KernelSpace &space, bool areCopied) {
   if (contractionsOf(space) > 1)
     return areCopied && contractionsOf(space) == 2 ? ArrayRef(pairedWarpgroupTiles) : ArrayRef<MatmulTile>();
   return areCopied ? ArrayRef(warpgroupTiles) : ArrayRef(warpgroupTilesThroughRegisters);
-}
-
-/// Shared memory through which the copy engine stores results: for each warp 16 rows of 128 bytes
-/// (tilegen/place/roles/StageStores.cpp).
-static int64_t bytesOfResults(const KernelSpace &space, const RoleTile &row, const TargetDesc &target) {
-  constexpr int64_t bytesOfWarp = 2048;
-  int64_t rounds = llvm::divideCeil(blocksOf(space, row.tile), target.units), from = target.roles.bulkStoresFrom;
-  return from && rounds >= from ? row.tile.warps * row.groups * bytesOfWarp : 0;
-}
-
-/// The schedule with roles for a tile. A second group is left out where each block takes one tile.
-static tile::ScheduleAttr makeRoles(const KernelSpace &space, const RoleTile &row, int64_t step, int64_t steps,
-                                    const TargetDesc &target) {
-  int64_t groups = blocksOf(space, row.tile) > target.units ? row.groups : 1,
-          stageBytes = (row.tile.rows + row.tile.columns) * bytesOfWarpgroups,
-          beside = elementOf(space).isF32() && !areRounded(space) ? roomsOfSingles * row.tile.rows * bytesOfWarpgroups
-                                                                  : bytesOfResults(space, row, target),
-          room = (target.sharedBytes - bytesOfRings - beside) / stageBytes,
-          stages = std::clamp<int64_t>(room, 1, std::min(mostStages, std::max<int64_t>(steps, 2)));
-  tile::ScheduleAttr schedule = makeMatmul(space, row.tile, step, stages, groups, rowsOfOrder);
-  return isTurned(space) ? schedule.withPack(1) : schedule;
-}
-
-/// The schedule with roles whose tile is estimated to be the fastest, with blocks that take tiles in rounds. Null where
-/// there would be blocks for less than half of the units.
-static tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, int64_t steps,
-                                        const TargetDesc &target) {
-  auto timeOf = [&](const RoleTile &row) {
-    auto rounds = static_cast<double>(llvm::divideCeil(blocksOf(space, row.tile), target.units));
-    return rounds * static_cast<double>(row.tile.rows * row.tile.columns) / row.efficiency;
-  };
-  bool areKnown = areSizesKnown(space);
-  const RoleTile *found = nullptr;
-  for (const RoleTile &row : roleTilesOf(space))
-    if ((areKnown || row.tile.rows * row.tile.columns <= largestTileOfUnknown) &&
-        hasRegisters(space, row.tile, target) && (!found || timeOf(row) < timeOf(*found)))
-      found = &row;
-  if (!found || blocksOf(space, found->tile) < target.units / 2)
-    return {};
-  return makeRoles(space, *found, step, steps, target);
 }
 
 namespace {
@@ -345,10 +195,7 @@ static tile::ScheduleAttr scheduleWarps(const KernelSpace &space, const MatmulTi
 constexpr double efficiencyOfWarps = 0.4;
 
 static double efficiencyOf(const KernelSpace &space, tile::ScheduleAttr schedule) {
-  for (const RoleTile &row : roleTilesOf(space))
-    if (schedule.getGroups() && schedule.getTile().take_back(2) == ArrayRef({row.tile.rows, row.tile.columns}))
-      return row.efficiency;
-  return efficiencyOfWarps;
+  return efficiencyOfRoles(space, schedule).value_or(efficiencyOfWarps);
 }
 
 /// The schedule with more stages where each multiprocessor has one block, so that no other block's loads hide latency.
@@ -393,9 +240,9 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   for (const MatmulTile &row : tiles)
     if (chooseTile(space, row, 1, target))
       add(scheduleWarps(space, row, target));
-  for (const RoleTile &row : roleTilesOf(space))
-    if (steps && steps->areBoxes)
-      add(makeRoles(space, row, steps->depth, steps->steps, target));
+  if (steps && steps->areBoxes)
+    for (tile::ScheduleAttr schedule : allRoleSchedules(space, steps->depth, steps->steps, target))
+      add(schedule);
   return deepened(space, shareSums(space, target, {chosen, efficiencyOf(space, chosen)}, others), target);
 }
 

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of tiles with roles, and the estimate that chooses among them:
+//
+//   single group   rounds of blocks * (multiplying + epilogue)
+//   two groups     rounds of blocks * max(multiplying, (multiplying + epilogue) / 2) + the last epilogue / 2
+//
+// Of two groups, one multiplies while the other has its epilogue. Fitted to 61 products and convolutions with 2 to 180
+// steps on an H100: what it chooses takes 1.01 times as long as the best tile in the geometric mean, at most 1.11
+// (docs/performance/gpu-products.md, "Tiles of 320 columns, and what an epilogue costs").
+#include "tilegen/schedule/RoleSchedules.h"
+
+#include "tilegen/roots/Panels.h"
+#include "tilegen/tile/MatmulPrecision.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace tilewright::tilegen {
+namespace {
+
+/// A tile for blocks with roles. `efficiency` is the rate of the matrix units that it reaches relative to the best
+/// tile; `groups` of `tile.warps` warps each multiply.
+struct RoleTile {
+  MatmulTile tile;
+  double efficiency;
+  int64_t groups;
+};
+constexpr RoleTile roleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.99, 1}, {{128, 192, 8}, 0.95, 1},
+                                  {{128, 128, 4}, 0.92, 2}, {{128, 128, 8}, 0.90, 1}, {{64, 320, 4}, 0.82, 2},
+                                  {{64, 192, 4}, 0.78, 2},  {{64, 128, 4}, 0.68, 1},  {{128, 64, 4}, 0.66, 1},
+                                  {{64, 64, 4}, 0.49, 1}};
+/// The same for singles that the copy engine rounds.
+constexpr RoleTile roundedRoleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{128, 192, 8}, 0.95, 1}, {{64, 320, 4}, 0.88, 2},
+                                         {{128, 128, 8}, 0.84, 1}, {{64, 128, 4}, 0.65, 2},  {{128, 64, 4}, 0.50, 1},
+                                         {{64, 64, 4}, 0.45, 1}};
+/// The same for a pair of contractions, each of which has half of the tile's columns: enough for an instruction. Of the
+/// first three, 128x256 was measured to be the best for pairs, with 4,096 rows; the efficiencies are assumed to be
+/// those of single contractions.
+constexpr RoleTile pairedRoleTiles[] = {
+    {{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.99, 1}, {{128, 128, 4}, 0.92, 2}, {{64, 128, 4}, 0.68, 1}};
+/// The same where the copy engine walks pixels. Results may be planes of an image, contiguous along the tile's rows, so
+/// that storing them takes long, and is faster with more warps.
+constexpr RoleTile pixelRoleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{128, 320, 8}, 0.97, 1}, {{128, 192, 8}, 0.96, 1},
+                                       {{64, 320, 4}, 0.96, 2},  {{256, 128, 8}, 0.94, 1}, {{128, 128, 8}, 0.80, 1},
+                                       {{64, 128, 4}, 0.74, 2},  {{128, 64, 4}, 0.64, 1},  {{64, 64, 4}, 0.49, 1}};
+/// The same for other results that are stored as planes, and for left sides that pass through registers because they
+/// are planes of an odd size. Threads with 96 sums have no registers for a left side: 64 images of 7x7, 512 to 176
+/// channels, took 30 us with the last row and 23 with 64x128, so it is only for left sides that are copied. 256 rows
+/// were slow in any case: 64 images of 32x32, 288 to 96 channels, took 208 us with 256x128, 114 with 128x128.
+constexpr RoleTile planeRoleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{128, 192, 8}, 0.96, 1}, {{128, 128, 8}, 0.80, 1},
+                                       {{64, 128, 4}, 0.70, 1},  {{128, 64, 8}, 0.55, 1},  {{64, 64, 4}, 0.49, 1},
+                                       {{64, 192, 4}, 0.82, 2}};
+/// The same for singles, relative to the rate at which matrix units compute three products of tf32.
+constexpr RoleTile singleRoleTiles[] = {{{128, 128, 8}, 0.66, 1},
+                                        {{64, 128, 4}, 0.54, 1},
+                                        {{256, 64, 8}, 0.52, 1},
+                                        {{128, 64, 8}, 0.48, 1},
+                                        {{64, 64, 4}, 0.38, 1}};
+/// How long an epilogue takes for each element of a tile, in steps, with eight warps and with four. Warps read its long
+/// straight-line code together, so with half as many it costs more than twice as much: 50,176 rows by 96 to 384 columns
+/// with erf took 29 us with 128x128 and eight warps, 41 with two groups of four.
+struct Epilogue {
+  double ofEightWarps, ofFourWarps;
+};
+constexpr Epilogue plainEpilogue = {1.5, 3}, mathEpilogue = {2.5, 6}, erfEpilogue = {6, 34}, spilledEpilogue = {4, 8};
+/// What a tile costs beside that, in steps of a tile of `elementsOfStart`: filling and draining the pipeline.
+constexpr double stepsOfStart = 4;
+constexpr int64_t elementsOfStart = 16 << 10; // 128x128
+/// Steps with which one group multiplies while the other stores, at least; more where the engine walks pixels, or
+/// results are planes.
+constexpr int64_t leastStepsOfGroups = 5, leastStepsOfImages = 12;
+
+constexpr int64_t mostStages = 12;
+constexpr int64_t largestTileOfUnknown = 24 << 10; // elements, 128x192: sizes that are not known take registers
+constexpr int64_t roomsOfSingles = 2;     // of the left side, for its lower parts (tilegen/place/roles/MultiplyLoop.h)
+constexpr int64_t rowsOfOrder = 8;        // tiles that programs go down before the next column
+constexpr int64_t bytesOfRings = 1 << 10; // of shared memory, at most
+
+} // namespace
+
+//===- What the contraction is like -------------------------------------------------------------------------------===//
+
+/// Is the right side a constant that can be stored so that it runs along the sum?
+static bool isTurnable(const KernelSpace &space) {
+  return contractionsOf(space) == 1 && isPackable(space) && !isComputedFromConstants(space);
+}
+
+/// Are singles rounded by the copy engine, for one product of tf32, so that they multiply as halves do? Both sides must
+/// run along the sum; a constant can be stored so.
+static bool areRounded(const KernelSpace &space) {
+  return elementOf(space).isF32() && matmulPrecisionOf(space.loopOps[0]) == MatmulPrecision::Tf32 &&
+         contractionsOf(space) == 1 && (space.columnsRunAlongReduction() || isTurnable(space));
+}
+
+/// Does a schedule with roles store the right side so that it runs along the sum? It must where singles are rounded,
+/// and where the right side runs along neither the sum nor the columns, as the filter of a transposed convolution does:
+/// the engine could not bring that.
+static bool isTurned(const KernelSpace &space) {
+  return !space.columnsRunAlongReduction() && isTurnable(space) && (areRounded(space) || !space.columnsAreContiguous());
+}
+
+/// The value that an operand reads through accesses: an argument, or what computes it.
+static Value rootOf(Value operand) {
+  while (auto access = operand.getDefiningOp<graph::AccessOpInterface>())
+    operand = access.getData();
+  return operand;
+}
+
+/// Does the epilogue read as many singles as there are sums? They take as many registers.
+static bool addsSingles(const KernelSpace &space) {
+  auto countOf = [](Value value) {
+    return graph::productOf(value.getContext(), graph::getSizes(cast<RankedTensorType>(value.getType())));
+  };
+  auto isOperand = [&](Value argument) { // whether it is an operand and has no other use
+    return argument.hasOneUse() && (argument == rootOf(space.lhs) || argument == rootOf(space.rhs));
+  };
+  graph::KernelOp kernel = space.source;
+  return llvm::any_of(kernel.getBody().getArguments(), [&](Value argument) {
+    return getElementTypeOrSelf(argument).isF32() && countOf(argument) == countOf(space.loopOps[0]->getResult(0)) &&
+           !isOperand(argument);
+  });
+}
+
+/// Are columns of the result far apart in memory, as the channels of an image of planes are? Addresses of rows then
+/// take registers for each sum: tiles with 128 sums a thread spilled up to 7,192 bytes where the number of rows is not
+/// known.
+static bool storesPlanes(const KernelSpace &space) {
+  unsigned column = space.loopsOfKind(LoopKind::Column).back();
+  return llvm::none_of(space.outputs, [&](const Exprs &at) { return at.back().isFunctionOfDim(column); });
+}
+
+/// Are singles split into three products of tf32 by the warps that multiply?
+static bool areSplit(const KernelSpace &space) { return elementOf(space).isF32() && !areRounded(space); }
+
+static int64_t sumsOfThread(const MatmulTile &tile, const TargetDesc &target) {
+  return tile.rows * tile.columns / (tile.warps * target.warpWidth);
+}
+
+/// Does the epilogue of rounded singles spill with this tile? With 128 sums of a thread it spilled 500 to 1,600 bytes.
+static bool spillsSingles(const KernelSpace &space, const MatmulTile &tile, const TargetDesc &target) {
+  constexpr int64_t mostBesideSingles = 64;
+  return sumsOfThread(tile, target) > mostBesideSingles && areRounded(space) && addsSingles(space);
+}
+
+/// Has a thread registers for addresses beside the sums of this tile? With 160 sums, sizes that are not known leave too
+/// few, except of pixels that are stored with channels last: residuals spilled 370 to 2,940 bytes, and products took
+/// 1.04 to 1.2 times as long as with 128x192.
+static bool hasRegisters(const KernelSpace &space, const MatmulTile &tile, const TargetDesc &target) {
+  constexpr int64_t mostOfUnknown = 128;
+  return areSizesKnown(space) || sumsOfThread(tile, target) <= mostOfUnknown ||
+         (readsPixels(space) && !storesPlanes(space));
+}
+
+/// The table of tiles with roles for this contraction. Several contractions of singles have none, because a role that
+/// splits singles takes one sum (tilegen/place/roles/RolePlan.cpp).
+static ArrayRef<RoleTile> roleTilesOf(const KernelSpace &space) {
+  if (contractionsOf(space) > 1)
+    return elementOf(space).isF32() || contractionsOf(space) > 2 ? ArrayRef<RoleTile>() : ArrayRef(pairedRoleTiles);
+  if (areSplit(space))
+    return singleRoleTiles;
+  if (readsPixels(space))
+    return pixelRoleTiles;
+  if (!isLeftAligned(space))
+    return ArrayRef(planeRoleTiles).drop_back();
+  if (storesPlanes(space))
+    return planeRoleTiles;
+  return areRounded(space) ? ArrayRef(roundedRoleTiles) : ArrayRef(roleTiles);
+}
+
+//===- The estimate -----------------------------------------------------------------------------------------------===//
+
+static Epilogue epilogueOf(const KernelSpace &space, const MatmulTile &tile, const TargetDesc &target) {
+  if (areSplit(space)) // a step takes so long that epilogues don't count
+    return {0, 0};
+  if (spillsSingles(space, tile, target))
+    return spilledEpilogue;
+  Epilogue epilogue = plainEpilogue;
+  graph::KernelOp kernel = space.source;
+  kernel.walk([&](Operation *op) {
+    if (isa<math::ErfOp>(op))
+      epilogue = erfEpilogue;
+    else if (isa<math::TanhOp, math::ExpOp, math::Exp2Op>(op) && epilogue.ofEightWarps < mathEpilogue.ofEightWarps)
+      epilogue = mathEpilogue;
+  });
+  return epilogue;
+}
+
+/// The estimate at the top of this file, in steps of the best tile for each of its elements.
+static double timeOf(const KernelSpace &space, const RoleTile &row, int64_t steps, const TargetDesc &target) {
+  constexpr int64_t manyWarps = 8;
+  int64_t blocks = blocksOf(space, row.tile);
+  auto rounds = static_cast<double>(llvm::divideCeil(blocks, target.units)),
+       elements = static_cast<double>(row.tile.rows * row.tile.columns);
+  Epilogue both = epilogueOf(space, row.tile, target);
+  double start = areSplit(space) ? 0 : stepsOfStart * elementsOfStart,
+         epilogue = start + elements * (row.tile.warps >= manyWarps ? both.ofEightWarps : both.ofFourWarps),
+         multiplying = elements * static_cast<double>(steps) / row.efficiency;
+  int64_t leastSteps = readsPixels(space) || storesPlanes(space) ? leastStepsOfImages : leastStepsOfGroups;
+  if (row.groups > 1 && blocks > target.units && steps >= leastSteps)
+    return rounds * std::max(multiplying, (multiplying + epilogue) / 2) + epilogue / 2;
+  return rounds * (multiplying + epilogue);
+}
+
+//===- Schedules --------------------------------------------------------------------------------------------------===//
+
+/// Shared memory through which the copy engine stores results: for each warp 16 rows of 128 bytes
+/// (tilegen/place/roles/StageStores.cpp).
+static int64_t bytesOfResults(const KernelSpace &space, const RoleTile &row, const TargetDesc &target) {
+  constexpr int64_t bytesOfWarp = 2048;
+  int64_t rounds = llvm::divideCeil(blocksOf(space, row.tile), target.units), from = target.roles.bulkStoresFrom;
+  return from && rounds >= from ? row.tile.warps * row.groups * bytesOfWarp : 0;
+}
+
+/// The schedule with roles for a tile. A second group is left out where each block takes one tile.
+static tile::ScheduleAttr makeRoles(const KernelSpace &space, const RoleTile &row, int64_t step, int64_t steps,
+                                    const TargetDesc &target) {
+  int64_t groups = blocksOf(space, row.tile) > target.units ? row.groups : 1,
+          stageBytes = (row.tile.rows + row.tile.columns) * bytesOfWarpgroups,
+          beside =
+              areSplit(space) ? roomsOfSingles * row.tile.rows * bytesOfWarpgroups : bytesOfResults(space, row, target),
+          room = (target.sharedBytes - bytesOfRings - beside) / stageBytes,
+          stages = std::clamp<int64_t>(room, 1, std::min(mostStages, std::max<int64_t>(steps, 2)));
+  tile::ScheduleAttr schedule = makeMatmul(space, row.tile, step, stages, groups, rowsOfOrder);
+  return isTurned(space) ? schedule.withPack(1) : schedule;
+}
+
+tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, int64_t steps, const TargetDesc &target) {
+  const RoleTile *found = nullptr;
+  double least = 0;
+  for (const RoleTile &row : roleTilesOf(space)) {
+    bool isSmall = areSizesKnown(space) || row.tile.rows * row.tile.columns <= largestTileOfUnknown;
+    if (!isSmall || !hasRegisters(space, row.tile, target) || blocksOf(space, row.tile) < target.units / 2)
+      continue;
+    if (double time = timeOf(space, row, steps, target); !found || time < least)
+      found = &row, least = time;
+  }
+  return found ? makeRoles(space, *found, step, steps, target) : tile::ScheduleAttr();
+}
+
+SmallVector<tile::ScheduleAttr> allRoleSchedules(const KernelSpace &space, int64_t step, int64_t steps,
+                                                 const TargetDesc &target) {
+  SmallVector<tile::ScheduleAttr> schedules;
+  for (const RoleTile &row : roleTilesOf(space))
+    if (hasRegisters(space, row.tile, target) && !spillsSingles(space, row.tile, target))
+      schedules.push_back(makeRoles(space, row, step, steps, target));
+  return schedules;
+}
+
+std::optional<double> efficiencyOfRoles(const KernelSpace &space, tile::ScheduleAttr schedule) {
+  for (const RoleTile &row : roleTilesOf(space))
+    if (schedule.getGroups() && schedule.getTile().take_back(2) == ArrayRef({row.tile.rows, row.tile.columns}) &&
+        schedule.getWarps() == row.tile.warps)
+      return row.efficiency;
+  return std::nullopt;
+}
+
+} // namespace tilewright::tilegen

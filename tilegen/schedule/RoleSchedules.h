@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules of contractions for blocks with roles: warps that start the copy engine's copies, and one or two groups of
+// warps that multiply (docs/decisions/gpu-products.md).
+#pragma once
+
+#include "tilegen/schedule/ContractionTiles.h"
+
+namespace tilewright::tilegen {
+
+/// Bytes along k of a step where warps issue an instruction together: 64 halves.
+inline constexpr int64_t bytesOfWarpgroups = 128;
+
+/// The schedule with roles whose tile is estimated to be the fastest. Blocks take `steps` steps of `step` elements for
+/// each tile. Null where there would be blocks for less than half of the units.
+tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, int64_t steps, const TargetDesc &target);
+
+/// A schedule for each tile of the table whose epilogue has registers.
+llvm::SmallVector<tile::ScheduleAttr> allRoleSchedules(const KernelSpace &space, int64_t step, int64_t steps,
+                                                       const TargetDesc &target);
+
+/// The rate of the matrix units that a schedule with roles reaches, relative to that of the best tile. nullopt without
+/// roles.
+std::optional<double> efficiencyOfRoles(const KernelSpace &space, tile::ScheduleAttr schedule);
+
+} // namespace tilewright::tilegen
