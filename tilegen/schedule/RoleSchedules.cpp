@@ -44,7 +44,7 @@ constexpr RoleTile pairedRoleTiles[] = {
 /// that storing them takes long, and is faster with more warps.
 constexpr RoleTile pixelRoleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{128, 320, 8}, 0.97, 1}, {{128, 192, 8}, 0.96, 1},
                                        {{64, 320, 4}, 0.96, 2},  {{256, 128, 8}, 0.94, 1}, {{128, 128, 8}, 0.80, 1},
-                                       {{64, 128, 4}, 0.74, 2},  {{128, 64, 4}, 0.64, 1},  {{64, 64, 4}, 0.49, 1}};
+                                       {{64, 128, 4}, 0.70, 2},  {{128, 64, 4}, 0.64, 1},  {{64, 64, 4}, 0.49, 1}};
 /// The same for other results that are stored as planes, and for left sides that pass through registers because they
 /// are planes of an odd size. Threads with 96 sums have no registers for a left side: 64 images of 7x7, 512 to 176
 /// channels, took 30 us with the last row and 23 with 64x128, so it is only for left sides that are copied. 256 rows
@@ -74,6 +74,8 @@ constexpr int64_t leastStepsOfGroups = 5, leastStepsOfImages = 12;
 
 constexpr int64_t mostStages = 12;
 constexpr int64_t largestTileOfUnknown = 24 << 10; // elements, 128x192: sizes that are not known take registers
+constexpr int64_t leastColumns = 64;               // of a tile; of wider ones half may not be beyond the result
+constexpr int64_t widestOfAny = 256;               // columns of a tile for any number of columns
 constexpr int64_t roomsOfSingles = 2;     // of the left side, for its lower parts (tilegen/place/roles/MultiplyLoop.h)
 constexpr int64_t rowsOfOrder = 8;        // tiles that programs go down before the next column
 constexpr int64_t bytesOfRings = 1 << 10; // of shared memory, at most
@@ -226,12 +228,22 @@ static tile::ScheduleAttr makeRoles(const KernelSpace &space, const RoleTile &ro
   return isTurned(space) ? schedule.withPack(1) : schedule;
 }
 
+/// Is the number of columns a multiple of what a wider tile has? With 512 columns, tiles of 320 were chosen for three
+/// convolutions of VGG-16, which then took 1.19 times as long.
+static bool isFilled(const KernelSpace &space, const MatmulTile &tile) {
+  return tile.columns <= widestOfAny ||
+         space.expectedSize(space.loopsOfKind(LoopKind::Column).back()) % tile.columns == 0;
+}
+
 tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, int64_t steps, const TargetDesc &target) {
   const RoleTile *found = nullptr;
   double least = 0;
+  int64_t columns = space.expectedSize(space.loopsOfKind(LoopKind::Column).back()),
+          mostColumns = std::max(leastColumns, powerAbove(columns));
   for (const RoleTile &row : roleTilesOf(space)) {
     bool isSmall = areSizesKnown(space) || row.tile.rows * row.tile.columns <= largestTileOfUnknown;
-    if (!isSmall || !hasRegisters(space, row.tile, target) || blocksOf(space, row.tile) < target.units / 2)
+    if (!isSmall || row.tile.columns > mostColumns || !isFilled(space, row.tile) ||
+        !hasRegisters(space, row.tile, target) || blocksOf(space, row.tile) < target.units / 2)
       continue;
     if (double time = timeOf(space, row, steps, target); !found || time < least)
       found = &row, least = time;
@@ -243,7 +255,7 @@ SmallVector<tile::ScheduleAttr> allRoleSchedules(const KernelSpace &space, int64
                                                  const TargetDesc &target) {
   SmallVector<tile::ScheduleAttr> schedules;
   for (const RoleTile &row : roleTilesOf(space))
-    if (hasRegisters(space, row.tile, target) && !spillsSingles(space, row.tile, target))
+    if (isFilled(space, row.tile) && hasRegisters(space, row.tile, target) && !spillsSingles(space, row.tile, target))
       schedules.push_back(makeRoles(space, row, step, steps, target));
   return schedules;
 }

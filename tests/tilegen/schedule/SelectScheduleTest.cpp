@@ -74,6 +74,14 @@ std::string kernelText(const std::string &shape) {
     return R"(graph.kernel @k(%x: tensor<49x512xf32>) -> tensor<512xf32> {
       %y = graph.reduce <sum> %x axes [0] {graph.node = 0 : i64} : tensor<49x512xf32> -> tensor<512xf32>
       graph.return %y : tensor<512xf32> })";
+  if (shape == "groups 32x16384, channels last") // a group's mean, subtracted; the result has the channels of 4 last
+    return R"(graph.kernel @k(%x: tensor<32x16384xf32>) -> tensor<4096x128xf32> {
+      %s = graph.reduce <sum> %x axes [1] {graph.node = 0 : i64} : tensor<32x16384xf32> -> tensor<32xf32>
+      %b = graph.broadcast %s dims [0] {graph.node = 0 : i64} : tensor<32xf32> -> tensor<32x16384xf32>
+      %d = arith.subf %x, %b : tensor<32x16384xf32>
+      %r = graph.reshape %d {graph.node = 0 : i64} : tensor<32x16384xf32> -> tensor<128x4096xf32>
+      %y = graph.transpose %r perm [1, 0] {graph.node = 0 : i64} : tensor<128x4096xf32> -> tensor<4096x128xf32>
+      graph.return %y : tensor<4096x128xf32> })";
   if (shape == "product 512x512x512")
     return product("512x512xf32", "512x512xf32", "512x512xf32");
   if (shape == "vector 1024 with the rows of 64x1024")
@@ -115,6 +123,7 @@ constexpr Row rows[] = {
     {"rows 1000x768", "sm_80", "<row_reduction, tile = [1], reduce = [1024], warps = 2>"},
     {"rows 1000x768", "sm_90a", "<row_reduction, tile = [1], reduce = [1024], warps = 2>"},
     {"rows 1000x768", "gfx942", "<row_reduction, tile = [1], reduce = [1024]>"},
+    {"groups 32x16384, channels last", "sm_90a", "<row_reduction, tile = [1], reduce = [2048, 4], warps = 16>"},
     {"columns 49x512", "x86-64-v3", "<window, tile = [512], reduce = [1], registers = [1, 32]>"},
     {"columns 49x512", "x86-64-v4", "<window, tile = [512], reduce = [1], registers = [1, 64]>"},
     {"columns 49x512", "sm_80", "<window, tile = [128], reduce = [8], warps = 2>"},
