@@ -13,6 +13,23 @@ LogicalResult tilewright::tile::checkShared(KernelOp kernel, int64_t used, const
   return success();
 }
 
+LogicalResult tilewright::tile::checkRegisters(RolesOp roles) {
+  constexpr int64_t mostOfInstruction = 128; // sums of a lane: 64 x 256 of four warps
+  constexpr int64_t registersBeside = 26;    // ptxas 13 asks for 154 with 128 sums (its message C7602), and gives up
+  int64_t warps = llvm::sum_of(roles.getWarps()), most = RolesOp::registersAtStart(warps) - registersBeside;
+  auto result = roles.walk([&](DotOp dot) {
+    const Fragments *fragments = fragmentsOf(dot);
+    int64_t sums = std::min(registersOf(dot.getResult()), mostOfInstruction);
+    if (!fragments || fragments->warps() == 1 || sums <= most)
+      return WalkResult::advance();
+    dot.emitOpError() << "expected at most " << most << " sums of a lane because " << warps << " warps start with "
+                      << RolesOp::registersAtStart(warps) << " registers each, got " << sums
+                      << "; use a smaller tile or fewer groups";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 static LogicalResult checkLanes(Operation *op, const PlaceFacts &facts) {
   for (Type type : op->getResultTypes())
     if (auto tile = dyn_cast<RankedTensorType>(type)) {
@@ -47,5 +64,8 @@ LogicalResult tilewright::tile::checkPlaced(KernelOp kernel, const PlaceFacts &f
   if (lanes.wasInterrupted() || failed(checkShared(kernel, *kernel.getSharedBytes(), facts)))
     return failure();
   auto instructions = kernel.getBody().walk([&](DotOp dot) { return WalkResult(checkInstruction(dot, facts)); });
-  return failure(instructions.wasInterrupted());
+  if (instructions.wasInterrupted())
+    return failure();
+  auto registers = kernel.getBody().walk([&](RolesOp roles) { return WalkResult(checkRegisters(roles)); });
+  return failure(registers.wasInterrupted());
 }

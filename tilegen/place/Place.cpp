@@ -115,6 +115,9 @@ LogicalResult tile::placeTiles(ModuleOp module, const PlaceFacts &facts) {
       return failure();
     shareSums(kernel);
     if (assignRoles(kernel, facts)) {
+      for (auto roles : kernel.getBody().getOps<RolesOp>())
+        if (failed(checkRegisters(roles)))
+          return failure();
       stageStores(kernel, facts);
     } else {
       stageOperands(kernel);

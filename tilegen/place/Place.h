@@ -59,6 +59,8 @@ void readEarly(KernelOp kernel, const PlaceFacts &facts);
 /// Gives shared memory addresses; sets the kernel's attributes `threads` and `shared_bytes`.
 mlir::LogicalResult allocateShared(KernelOp kernel, const PlaceFacts &facts);
 
+/// Have the warps that multiply registers for the sums of each matrix instruction?
+mlir::LogicalResult checkRegisters(RolesOp roles);
 /// Can the target run this placed kernel? It may have been placed for another one, or edited.
 mlir::LogicalResult checkPlaced(KernelOp kernel, const PlaceFacts &facts);
 

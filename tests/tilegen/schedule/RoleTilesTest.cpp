@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of halves whose tiles with roles were all timed, on an H100 (docs/performance/gpu-products.md, "Tiles of 320
+// columns, and what an epilogue costs"): what the estimate chooses may not take much longer than the best of them.
+#include "tilegen/schedule/SelectSchedule.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <sstream>
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace {
+
+enum class Epilogue { Plain, Residual, Tanh, Erf };
+
+/// A product, and the microseconds that each tile took: "128x128w4*2" has two groups of four warps.
+struct Timed {
+  int64_t m, n, k;
+  Epilogue epilogue;
+  const char *times;
+};
+
+constexpr Timed timed[] = {
+    {4096, 1280, 1280, Epilogue::Plain,
+     "128x256w8 34.5, 256x128w8 34.1, 128x192w8 27.9, 128x128w4*2 26.6, 64x320w4*2 25.3"},
+    {4096, 5120, 1280, Epilogue::Plain,
+     "64x320w4*2 81.1, 128x256w8 81.4, 256x128w8 81.2, 128x192w8 88.2, 128x128w4*2 78.1"},
+    {1024, 5120, 5120, Epilogue::Plain,
+     "64x320w4*2 84.0, 128x256w8 112.2, 256x128w8 112.6, 128x192w8 88.8, 128x128w4*2 89.8"},
+    {2048, 5120, 5120, Epilogue::Plain,
+     "64x320w4*2 158.2, 128x256w8 171.1, 256x128w8 171.5, 128x192w8 176.4, 128x128w4*2 150.6"},
+    {4096, 2560, 2560, Epilogue::Plain, "64x320w4*2 77.8, 128x256w8 91.2, 128x192w8 92.4, 128x128w4*2 77.1"},
+    {16384, 320, 1280, Epilogue::Plain,
+     "64x320w4*2 35.0, 128x256w8 42.3, 256x128w8 42.3, 128x192w8 33.7, 128x128w4*2 36.8"},
+    {4096, 960, 320, Epilogue::Plain,
+     "64x320w4*2 11.7, 128x256w8 11.4, 256x128w8 11.3, 128x192w8 13.7, 128x128w4*2 10.4"},
+    {8192, 960, 960, Epilogue::Plain,
+     "64x320w4*2 28.1, 128x256w8 29.1, 256x128w8 29.1, 128x192w8 31.6, 128x128w4*2 30.1"},
+    {2048, 2048, 2048, Epilogue::Plain,
+     "64x320w4*2 34.5, 128x256w8 28.9, 256x128w8 29.1, 128x192w8 38.5, 128x128w4*2 28.4"},
+    {4096, 768, 3072, Epilogue::Plain,
+     "64x320w4*2 67.2, 128x256w8 37.6, 256x128w8 37.5, 128x192w8 32.6, 128x128w4*2 39.5"},
+    {8192, 2048, 2048, Epilogue::Plain,
+     "64x320w4*2 132.0, 128x256w8 98.9, 256x128w8 99.6, 128x192w8 111.8, 128x128w4*2 97.4"},
+    {2048, 1600, 1600, Epilogue::Residual,
+     "64x320w4*2 32.0, 128x256w8 28.0, 256x128w8 27.7, 128x192w8 38.0, 128x128w4*2 26.8"},
+    {2048, 1600, 6400, Epilogue::Residual,
+     "64x320w4*2 95.9, 128x256w8 73.1, 256x128w8 72.3, 128x192w8 111.9, 128x128w4*2 81.8"},
+    {16384, 320, 320, Epilogue::Residual,
+     "64x320w4*2 19.7, 128x256w8 24.8, 256x128w8 25.2, 128x192w8 23.7, 128x128w4*2 22.2"},
+    {4096, 1280, 1280, Epilogue::Residual,
+     "128x256w8 43.5, 128x192w8 37.3, 128x128w8 36.5, 128x128w4*2 31.9, 64x320w4*2 30.5, 64x192w4*2 41.1, 64x128w4*2 "
+     "33.2"},
+    {4096, 640, 2560, Epilogue::Residual,
+     "128x256w8 36.9, 128x192w8 34.5, 128x128w8 40.1, 128x128w4*2 37.7, 64x320w4*2 33.5, 64x192w4*2 48.4, 64x128w4*2 "
+     "36.4"},
+    {16384, 320, 1280, Epilogue::Residual,
+     "128x256w8 48.4, 128x192w8 42.2, 128x128w8 42.8, 128x128w4*2 40.0, 64x320w4*2 38.8, 64x192w4*2 50.2"},
+    {4096, 1280, 5120, Epilogue::Residual,
+     "128x256w8 131, 128x192w8 100.8, 128x128w8 111.7, 128x128w4*2 113.3, 64x320w4*2 90.9, 64x192w4*2 141"},
+    {1024, 5120, 5120, Epilogue::Residual,
+     "128x256w8 116.8, 128x192w8 94.5, 128x128w8 104.8, 128x128w4*2 107.1, 64x320w4*2 85.5, 64x192w4*2 107.2"},
+    {4096, 5120, 1280, Epilogue::Tanh,
+     "64x320w4*2 91.2, 128x256w8 87.9, 128x192w8 97.1, 128x128w8 92.5, 128x128w4*2 81.2, 64x192w4*2 97.5"},
+    {2048, 6400, 1600, Epilogue::Tanh,
+     "64x320w4*2 72.9, 128x256w8 83.7, 128x192w8 82.0, 128x128w8 76.9, 128x128w4*2 69.8, 64x192w4*2 84.2"},
+    {4096, 3072, 768, Epilogue::Tanh,
+     "64x320w4*2 49.5, 128x256w8 38.9, 128x192w8 41.5, 128x128w8 40.9, 128x128w4*2 35.7, 64x192w4*2 38.2"},
+    {4096, 4096, 1024, Epilogue::Tanh,
+     "64x320w4*2 68.3, 128x256w8 59.4, 128x192w8 68.8, 128x128w8 62.5, 128x128w4*2 55.4, 64x192w4*2 66.2"},
+    {2048, 5120, 1280, Epilogue::Tanh,
+     "64x320w4*2 51.2, 128x256w8 53.5, 128x192w8 55.9, 128x128w8 48.0, 128x128w4*2 44.5, 64x192w4*2 52.2"},
+    {512, 3072, 768, Epilogue::Tanh,
+     "64x320w4*2 15.1, 128x256w8 16.0, 128x192w8 13.7, 128x128w8 11.1, 128x128w4*2 12.8, 64x192w4*2 11.7"},
+    {50176, 288, 96, Epilogue::Plain,
+     "64x320w4*2 26.6, 128x256w8 24.8, 256x128w8 23.0, 128x192w8 23.8, 128x128w8 22.6, 128x128w4*2 23.9, 64x192w4*2 "
+     "25.9"},
+    {50176, 384, 96, Epilogue::Erf,
+     "64x320w4*2 74, 128x256w8 36, 256x128w8 31.9, 128x192w8 32.3, 128x128w8 29.1, 128x128w4*2 41.0, 64x192w4*2 38.7"},
+    {50176, 96, 384, Epilogue::Residual,
+     "128x256w8 37.2, 256x128w8 33.0, 128x192w8 30.6, 128x128w8 29.7, 128x128w4*2 30.4, 64x192w4*2 39.3"},
+    {12544, 576, 192, Epilogue::Plain,
+     "64x320w4*2 15.4, 128x256w8 17.3, 256x128w8 13.8, 128x192w8 15.8, 128x128w8 14.6, 128x128w4*2 13.1, 64x192w4*2 "
+     "13.8"},
+    {12544, 192, 192, Epilogue::Residual,
+     "64x320w4*2 12.9, 128x256w8 13.1, 256x128w8 13.5, 128x192w8 12.9, 128x128w8 14.3, 128x128w4*2 13.0, 64x192w4*2 "
+     "11.9"},
+    {12544, 768, 192, Epilogue::Erf,
+     "64x320w4*2 43, 128x256w8 22.8, 256x128w8 22.6, 128x192w8 21, 128x128w8 20.6, 128x128w4*2 28.3, 64x192w4*2 23.5"},
+    {12544, 192, 768, Epilogue::Residual,
+     "64x320w4*2 24.9, 128x256w8 21.9, 256x128w8 22.9, 128x192w8 21.2, 128x128w8 23.5, 128x128w4*2 22.0, 64x192w4*2 "
+     "19.6"},
+    {3136, 1152, 384, Epilogue::Plain,
+     "64x320w4*2 15, 128x256w8 11.6, 256x128w8 11.4, 128x192w8 14.5, 128x128w8 11.5, 128x128w4*2 11.6, 64x192w4*2 "
+     "12.2"},
+    {3136, 1536, 384, Epilogue::Erf,
+     "64x320w4*2 34, 128x256w8 20.3, 256x128w8 20.1, 128x192w8 17.2, 128x128w8 17.5, 128x128w4*2 21.7, 64x192w4*2 "
+     "17.3"},
+    {3136, 384, 384, Epilogue::Residual,
+     "64x320w4*2 17.2, 128x256w8 13.4, 256x128w8 13.8, 128x192w8 12.2, 128x128w8 10.5, 128x128w4*2 11.6, 64x192w4*2 "
+     "10.6"},
+    {784, 3072, 768, Epilogue::Erf,
+     "64x320w4*2 16.5, 128x256w8 16.2, 256x128w8 16.1, 128x192w8 13.8, 128x128w8 16.6, 128x128w4*2 26.1, 64x192w4*2 "
+     "17.2"},
+    {784, 2304, 768, Epilogue::Plain,
+     "64x320w4*2 12.3, 128x256w8 13.2, 256x128w8 13.3, 128x192w8 11.6, 128x128w8 9.7, 128x128w4*2 10.4, 64x192w4*2 "
+     "12.5"},
+    {3152, 768, 192, Epilogue::Erf,
+     "64x320w4*2 34, 128x256w8 11.1, 256x128w8 11.0, 128x192w8 9.8, 128x128w8 11.5, 128x128w4*2 21.8, 64x192w4*2 13.2"},
+    {3152, 576, 192, Epilogue::Plain,
+     "64x320w4*2 8.3, 128x256w8 8.4, 256x128w8 8.4, 128x192w8 7.8, 128x128w8 7.2, 128x128w4*2 7.7, 64x192w4*2 8.2"},
+    {3152, 2304, 768, Epilogue::Plain,
+     "64x320w4*2 28.2, 128x256w8 24.7, 256x128w8 24.6, 128x192w8 27.3, 128x128w8 24, 128x128w4*2 23.2, 64x192w4*2 "
+     "23.5"},
+    {3152, 3072, 768, Epilogue::Erf,
+     "64x320w4*2 54.1, 128x256w8 39.4, 256x128w8 38.6, 128x192w8 39.7, 128x128w8 34.6, 128x128w4*2 39.6, 64x192w4*2 "
+     "37.4"},
+    {1024, 3072, 768, Epilogue::Erf,
+     "64x320w4*2 41.6, 128x256w8 17.4, 256x128w8 17.6, 128x192w8 14.8, 128x128w8 16.7, 128x128w4*2 24.7, 64x192w4*2 "
+     "16.6"},
+    {1024, 2304, 768, Epilogue::Plain,
+     "64x320w4*2 12.7, 128x256w8 14.2, 256x128w8 14, 128x192w8 12.3, 128x128w8 14.2, 128x128w4*2 14.2, 64x192w4*2 "
+     "13.2"},
+    {2048, 3072, 768, Epilogue::Erf,
+     "64x320w4*2 40, 128x256w8 27.5, 256x128w8 27.5, 128x192w8 24.4, 128x128w8 22.7, 128x128w4*2 25.8, 64x192w4*2 "
+     "25.3"},
+    {4096, 11008, 4096, Epilogue::Plain,
+     "64x320w4*2 535, 128x256w8 537, 256x128w8 550, 128x192w8 552, 128x128w8 524, 128x128w4*2 550, 64x192w4*2 580"},
+    {19600, 64, 192, Epilogue::Plain, "128x64w4 8.5, 64x64w4 9.3"},
+    {19600, 64, 256, Epilogue::Plain, "128x64w4 9.0, 64x64w4 9.9"},
+    {19600, 64, 288, Epilogue::Plain, "128x64w4 10.2, 64x64w4 11.7"},
+};
+
+std::string kernelText(const Timed &row) {
+  std::string m = std::to_string(row.m), n = std::to_string(row.n), k = std::to_string(row.k),
+              lhs = "tensor<" + m + "x" + k + "xf16>", rhs = "tensor<" + k + "x" + n + "xf16>",
+              result = "tensor<" + m + "x" + n + "xf16>", sums = "tensor<" + m + "x" + n + "xf32>";
+  std::string text =
+      "graph.kernel @k(%x: " + lhs + ", %w: " + rhs + (row.epilogue == Epilogue::Residual ? ", %r: " + result : "") +
+      ") -> " + result + " {\n %c = graph.contract %x, %w " +
+      "maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] " +
+      "{graph.node = 0 : i64} : " + lhs + ", " + rhs + " -> " + sums + "\n";
+  switch (row.epilogue) {
+  case Epilogue::Plain:
+    text += " %e = arith.negf %c : " + sums + "\n";
+    break;
+  case Epilogue::Residual:
+    text += " %s = arith.extf %r : " + result + " to " + sums + "\n %e = arith.addf %c, %s : " + sums + "\n";
+    break;
+  case Epilogue::Tanh:
+    text += " %e = math.tanh %c : " + sums + "\n";
+    break;
+  case Epilogue::Erf:
+    text += " %e = math.erf %c : " + sums + "\n";
+    break;
+  }
+  return text + " %y = arith.truncf %e : " + sums + " to " + result + "\n graph.return %y : " + result + "\n}";
+}
+
+std::map<std::string, double> timesOf(const Timed &row) {
+  std::map<std::string, double> times;
+  std::istringstream stream(row.times);
+  for (std::string tile, time; stream >> tile >> time;)
+    times[tile] = std::stod(time);
+  return times;
+}
+
+/// The tile that is chosen, as the table above names it. Where a block has one tile there is one group, whatever the
+/// table of tiles says.
+std::string chosenTile(const Timed &row) {
+  MLIRContext context;
+  context.loadDialect<graph::GraphDialect, tile::TileDialect, arith::ArithDialect, math::MathDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(kernelText(row), &context);
+  Expected<const TargetDesc *> target = findTarget("sm_90a");
+  if (!module || !target.ok())
+    return "";
+  FailureOr<tile::ScheduleAttr> schedule =
+      tilegen::selectSchedule(module->lookupSymbol<graph::KernelOp>("k"), **target);
+  if (failed(schedule) || schedule->getGroups() == 0)
+    return "";
+  ArrayRef<int64_t> tile = schedule->getTile().take_back(2);
+  return fmt::format("{}x{}w{}", tile[0], tile[1], schedule->getWarps());
+}
+
+TEST(RoleTilesTest, TakeLittleLongerThanTheBestThatWasTimed) {
+  constexpr double mostOfOne = 1.13, mostOfAll = 1.02;
+  double logarithms = 0;
+  for (const Timed &row : timed) {
+    std::string name = fmt::format("{}x{}x{}", row.m, row.n, row.k), tile = chosenTile(row);
+    ASSERT_NE(tile, "") << name << " has no schedule with roles";
+    std::map<std::string, double> times = timesOf(row);
+    if (!times.count(tile))
+      tile += "*2";
+    ASSERT_TRUE(times.count(tile)) << name << ": " << tile << " was not timed";
+    double best = std::min_element(times.begin(), times.end(),
+                                   [](const auto &a, const auto &b) { return a.second < b.second; })
+                      ->second,
+           ratio = times[tile] / best;
+    EXPECT_LE(ratio, mostOfOne) << name << " with " << tile;
+    logarithms += std::log(ratio);
+  }
+  EXPECT_LE(std::exp(logarithms / std::size(timed)), mostOfAll);
+}
+
+} // namespace
