@@ -45,9 +45,10 @@ struct DeviceCase {
   std::function<double(int64_t index)> expected = {};
   double tolerance = 1e-5; // times 1 + |expected|
   uint64_t errorWord = 0;
-  bool small = false;      // fast enough for an imitated GPU
-  bool chainsTf32 = false; // for targets that multiply what is made of products of singles (tile::chainsSingles)
-  bool roundsTf32 = false; // for targets whose copy engine rounds to tf32: others take ties elsewhere, or no tf32
+  bool small = false;          // fast enough for an imitated GPU
+  bool chainsTf32 = false;     // for targets that multiply what is made of products of singles (tile::chainsSingles)
+  bool takesWideTiles = false; // for targets with shared memory for tiles of 320 columns, which AMD's 64 KiB are not
+  bool roundsTf32 = false;     // for targets whose copy engine rounds to tf32: others take ties elsewhere, or no tf32
 };
 
 std::vector<DeviceCase> deviceCases();

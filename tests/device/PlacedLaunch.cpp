@@ -9,7 +9,9 @@ using namespace mlir;
 namespace tilewright::test {
 
 bool isFor(const DeviceCase &c, const TargetDesc &target) {
-  return (!c.chainsTf32 || tile::chainsSingles(tile::placeFacts(target))) && (!c.roundsTf32 || target.bulkCopies);
+  constexpr int64_t sharedOfWideTiles = 128 << 10;
+  return (!c.chainsTf32 || tile::chainsSingles(tile::placeFacts(target))) && (!c.roundsTf32 || target.bulkCopies) &&
+         (!c.takesWideTiles || target.sharedBytes >= sharedOfWideTiles);
 }
 
 PlacedLaunch launchOf(tile::KernelOp kernel, const std::vector<int64_t> &symbols) {

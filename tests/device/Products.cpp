@@ -176,6 +176,7 @@ static double toleranceOf(const Product &p) {
 }
 
 DeviceCase product(const Product &p, std::string edge) {
+  constexpr int64_t widestOfAll = 256;
   bool residual = p.tail == Tail::Residual;
   DeviceCase c{.name = nameOf(p),
                .family = "matmul",
@@ -187,7 +188,7 @@ DeviceCase product(const Product &p, std::string edge) {
   c.kernel = kernelText(p, c.grid[0], c.grid[1]);
   if (p.rounded)
     c.kernel = "module attributes {tile.matmul_precision = \"tf32\"} {" + c.kernel + "}";
-  c.roundsTf32 = p.rounded;
+  c.roundsTf32 = p.rounded, c.takesWideTiles = p.bn > widestOfAll;
   if (p.groups || p.parts > 1)
     c.grid = {c.grid[0] * c.grid[1], 1, 1};
   DType yType = resultTypeOf(p);

@@ -70,7 +70,7 @@ constexpr double stepsOfStart = 4;
 constexpr int64_t elementsOfStart = 16 << 10; // 128x128
 /// Steps with which one group multiplies while the other stores, at least; more where the engine walks pixels, or
 /// results are planes.
-constexpr int64_t leastStepsOfGroups = 5, leastStepsOfImages = 12;
+constexpr int64_t leastStepsOfGroups = 4, leastStepsOfImages = 12;
 
 constexpr int64_t mostStages = 12;
 constexpr int64_t largestTileOfUnknown = 24 << 10; // elements, 128x192: sizes that are not known take registers
