@@ -189,8 +189,11 @@ tile::ScheduleAttr blocks::scheduleAttention(const KernelSpace &space, const Tar
   if (tile::ScheduleAttr schedule = scheduleRoles(space, sizes, target))
     return schedule;
   int64_t head = powerAbove(*sizes.head), columns = powerAbove(*sizes.columns), stages = 2;
-  // Singles take twice the shared memory, and their parts the registers of many keys.
-  bool isLarge = blocksOf(space, sizes, manyRows) >= target.units && bytesOfElement(space) == 2;
+  // Singles take twice the shared memory, and their parts the registers of many keys. With few rows a block is one or
+  // two warps, and a multiprocessor should hold several of them, which many keys leave no shared memory for: 2,048
+  // heads of a row by 512 keys of 128 took 260 us by 128 keys, 187 by 64.
+  bool isLarge = blocksOf(space, sizes, manyRows) >= target.units && bytesOfElement(space) == 2 &&
+                 powerAbove(sizes.expectedRows) >= fewRows;
   int64_t rows = std::min(isLarge ? manyRows : fewRows, powerAbove(sizes.expectedRows));
   int64_t most = isLarge                      ? manyKeys
                  : bytesOfElement(space) == 2 ? fewKeys

@@ -8,6 +8,10 @@
 //   memory        both operands, read once
 //   waiting       the start, the first load, then for each step what its pipeline does not hide of a load
 //   sharing       for each round of blocks: the counter, and the parts' way through the second-level cache
+//
+// Fitted to 85 products of halves on an H100 with up to 60 tiles and numbers of parts each: what it chooses takes 1.008
+// times as long as the best in the geometric mean, at most 1.09 (docs/performance/gpu-products.md, "Products of medium
+// size").
 #include "tilegen/schedule/SharedSums.h"
 
 #include "tilegen/schedule/ContractionTiles.h"
@@ -23,23 +27,23 @@ using namespace mlir;
 namespace tilewright::tilegen {
 namespace {
 
-// Fitted to what 128x768x768, 128x768x3072, 16x4096x4096 and 128x4096x4096 took on an H200 without parts
-// (docs/performance.md). Sharing was predicted: with parts, three of these took 1 to 4 us more than estimated, and to
-// share large tiles costs twice as much.
 constexpr double secondsOfStart = 2e-6;
 constexpr double secondsOfLoad = 0.6e-6;        // from memory to shared memory
-constexpr double bytesOfUnitPerSecond = 1e11;   // of a multiprocessor, to and from the second-level cache
-constexpr double secondsOfSharing = 2e-6;       // to write the last bytes, count, and wait for the first bytes read
+constexpr double bytesOfUnitPerSecond = 1.2e11; // of a multiprocessor, from the second-level cache to shared memory
+constexpr double secondsOfSharing = 2e-6;       // to write the last bytes, and count
+constexpr double secondsOfLatency = 0.4e-6;     // until the first bytes of the parts are there that are read together
+constexpr double bytesOfPartsPerSecond = 5e10;  // of a multiprocessor, between the second-level cache and registers
 constexpr double bytesOfGemvPerSecond = 1.4e10; // of a multiprocessor that reads single sectors of many rows
-constexpr double clearGain = 0.9;               // of the time without parts, at most
-// The same for windows that roles read as pixels, of halves and of singles that are rounded: 16 and 32 images of 7x7,
-// 512 channels, were estimated to gain a factor of 0.85 to 0.87, and took 1.1 times as long.
-constexpr double clearGainOfPixels = 0.8;
+constexpr double clearGain = 0.95;              // of the time of what was chosen first, at most
+// Left sides that roles read as boxes or pixels and that are not rows of a matrix, such as windows, take this many times
+// as long without roles, since threads compute each position.
+constexpr double costOfGathering = 1.2;
 constexpr int64_t fewestSteps = 4;     // of a part: below, filling the pipeline is all there is
 constexpr int64_t mostResident = 2;    // blocks of a multiprocessor that share its memory
 constexpr int64_t sumsOfResident = 32; // of a thread: with more, registers are for one block
 constexpr int64_t numbersOfParts[] = {1, 2, 3, 4, 6, 8};
 constexpr int64_t bytesOfSum = 4;
+constexpr int64_t registersOnTheWay = 64;  // of a thread that reads parts together (tilegen/place/ShareSums.cpp)
 constexpr int64_t mostOfUnknown = 8 << 10; // elements of a tile, 64x128
 
 /// The sizes of a contraction, all of which are known, assumed, or promised to be no larger.
@@ -126,6 +130,14 @@ static double estimateGemv(const Sizes &sizes, const TargetDesc &target, int64_t
   return secondsOfStart + secondsOfLoad + std::max(1.0, rounds) * bytes / bytesOfGemvPerSecond;
 }
 
+/// How many times the program that arrives last waits for parts, if its tile has `sums` sums of a thread.
+static int64_t waitsForParts(int64_t parts, int64_t sums) {
+  int64_t together = parts;
+  while (together > 1 && (parts % together || together * sums > registersOnTheWay))
+    --together;
+  return parts / together;
+}
+
 /// The estimate at the top of this file, in seconds.
 static double estimate(const Sizes &sizes, const ContractionSchedule &candidate, int64_t parts,
                        const TargetDesc &target) {
@@ -142,7 +154,9 @@ static double estimate(const Sizes &sizes, const ContractionSchedule &candidate,
                      bytesOfUnitPerSecond,
          memory = sizes.bytes() / target.bandwidth,
          waiting = secondsOfStart + secondsOfLoad * (1 + roundsOfWaiting * steps / std::max<int64_t>(stages - 1, 1)),
-         sharing = secondsOfSharing + area * bytesOfSum * (parts + 1) / bytesOfUnitPerSecond;
+         waits = waitsForParts(parts, rows * columns / (schedule.getWarps() * target.warpWidth)),
+         sharing =
+             secondsOfSharing + waits * secondsOfLatency + area * bytesOfSum * (parts + 1) / bytesOfPartsPerSecond;
   double roundsOfSharing = parts == 1 ? 0 : schedule.getGroups() ? rounds : roundsOfWaiting;
   return std::max({multiplying, streaming, memory}) + waiting + roundsOfSharing * sharing;
 }
@@ -164,9 +178,10 @@ tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target,
     return chosen.schedule;
   tile::ScheduleAttr best = chosen.schedule;
   bool isGemv = best.getRoot() == graph::RootKind::Gemv;
-  bool isSplit = sizes->element.isF32() && matmulPrecisionOf(space.loopOps[0]) != MatmulPrecision::Tf32,
-       arePixels = readsPixels(space) && !isSplit && best.getGroups();
-  double least = (arePixels ? clearGainOfPixels : clearGain) *
+  auto gathering = [&](tile::ScheduleAttr schedule) {
+    return space.lhs.getDefiningOp() && !schedule.getGroups() ? costOfGathering : 1;
+  };
+  double least = clearGain * gathering(best) *
                  (isGemv ? estimateGemv(*sizes, target, tileOf(best).second) : estimate(*sizes, chosen, 1, target));
   for (const ContractionSchedule &other : others) {
     auto [rows, columns] = tileOf(other.schedule);
@@ -174,8 +189,9 @@ tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target,
             room = target.units * residentOf(*sizes, other.schedule, target);
     for (int64_t parts : numbersOfParts) {
       bool isShared = parts > 1, fits = tiles * parts <= room && steps / parts >= fewestSteps;
-      // Without parts the choice was made already, unless a gemv was chosen.
-      if (isShared ? !fits : !isGemv)
+      // Without parts the choice among tiles with roles was made already, and that among others.
+      bool isOfOtherKind = isGemv || (chosen.schedule.getGroups() == 0 && other.schedule.getGroups());
+      if (isShared ? !fits : !isOfOtherKind)
         continue;
       // Unknown sizes take registers, which the largest tiles do not have if they are of singles or have no roles.
       if (isShared && !sizes->areKnown && (sizes->element.isF32() || !other.schedule.getGroups()) &&
@@ -184,7 +200,7 @@ tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target,
       // Roles need loops of the same length in all programs (tilegen/place/roles/AssignRoles.cpp).
       if (other.schedule.getGroups() && steps % parts)
         continue;
-      if (double time = estimate(*sizes, other, parts, target); time < least)
+      if (double time = gathering(other.schedule) * estimate(*sizes, other, parts, target); time < least)
         best = isShared ? withParts(space, other.schedule, parts, tiles) : other.schedule, least = time;
     }
   }

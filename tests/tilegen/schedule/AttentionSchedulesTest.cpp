@@ -78,7 +78,7 @@ constexpr Row rows[] = {
     {12, 128, 128, 64, "sm_90a", "tile = [1, 64, 64], reduce = [64, 64], warps = 4, stages = 3, groups = 1"},
     // No roles: one step of keys, few rows, heads that leave no registers, no copy engine.
     {12, 64, 64, 64, "sm_90a", "tile = [1, 64, 64], reduce = [64, 64], warps = 4, stages = 2"},
-    {256, 16, 8192, 64, "sm_90a", "tile = [1, 16, 64], reduce = [128, 64], stages = 2"},
+    {256, 16, 8192, 64, "sm_90a", "tile = [1, 16, 64], reduce = [64, 64], stages = 2"},
     {64, 1024, 1024, 512, "sm_90a", "tile = [1, 128, 512], reduce = [16, 512], warps = 8, stages = 2"},
     {96, 512, 512, 64, "sm_80", "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 2"},
     // Few blocks with many keys are split, until each multiprocessor has one; with roles even if tiles are not full.

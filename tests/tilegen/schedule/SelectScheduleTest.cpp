@@ -132,12 +132,13 @@ constexpr Row rows[] = {
     {"product 512x512x512 of halves", "x86-64-v3", "<matmul, tile = [512, 32], reduce = [512], registers = [6, 16]>"},
     {"product 512x512x512 of halves", "x86-64-v4", "<matmul, tile = [512, 64], reduce = [512], registers = [6, 64]>"},
     {"product 512x512x512 of halves", "sm_80", "<matmul, tile = [32, 64], reduce = [64], warps = 4, stages = 4>"},
-    {"product 512x512x512 of halves", "sm_90a", "<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 4>"},
+    {"product 512x512x512 of halves", "sm_90a",
+     "<matmul, tile = [64, 64], reduce = [64], warps = 4, stages = 8, groups = 1, order = 8>"},
     {"product 512x512x512 of halves", "gfx942", "<matmul, tile = [16, 32], reduce = [128], warps = 2>"},
     {"product 4096x768x3072 of halves", "sm_90a",
      "<matmul, tile = [128, 192], reduce = [64], warps = 8, stages = 5, groups = 1, order = 8>"},
     {"product 4096x1280x5120 of halves", "sm_90a",
-     "<matmul, tile = [64, 320], reduce = [64], warps = 4, stages = 4, groups = 2, order = 8>"},
+     "<matmul, tile = [128, 320], reduce = [64], warps = 8, stages = 4, groups = 1, order = 8>"},
     {"product 4096x5120x1280 of halves", "sm_90a",
      "<matmul, tile = [128, 128], reduce = [64], warps = 4, stages = 6, groups = 2, order = 8>"},
     {"product 784x2304x768 of halves", "sm_90a",
@@ -147,8 +148,9 @@ constexpr Row rows[] = {
     {"product 512x512x512", "x86-64-v3", "<matmul, tile = [512, 32], reduce = [512], registers = [6, 16]>"},
     {"product 512x512x512", "x86-64-v4", "<matmul, tile = [512, 64], reduce = [512], registers = [6, 64]>"},
     {"product 512x512x512", "sm_80", "<matmul, tile = [64, 64], reduce = [32], warps = 4, stages = 4, parts = 3>"},
-    {"product 512x512x512", "sm_90a", "<matmul, tile = [32, 32], reduce = [32], warps = 2, stages = 4>"},
-    {"product 512x512x512", "gfx942", "<matmul, tile = [64, 64], reduce = [16], warps = 4, parts = 8>"},
+    {"product 512x512x512", "sm_90a",
+     "<matmul, tile = [64, 64], reduce = [32], warps = 4, stages = 12, groups = 1, order = 8, parts = 2>"},
+    {"product 512x512x512", "gfx942", "<matmul, tile = [32, 64], reduce = [16], warps = 4, parts = 4>"},
     // Few tiles and deep sums are shared by several blocks; where copies have warps of their own, by as many as divide
     // the steps. Not shared: rows whose number nobody promises (SizeVariantsTest.cpp), short sums, tiles enough.
     {"product 128x768x3072 of halves", "sm_90a",
@@ -156,8 +158,9 @@ constexpr Row rows[] = {
     // Right sides that stream through the device are read in long pieces of their rows. Sums are shared where tiles are
     // too few; not of right sides so small that it would cost more than it saves.
     {"product 1x32000x4096 of halves", "sm_90a", "<matmul, tile = [16, 128], reduce = [64], warps = 4, stages = 6>"},
-    {"product 16x4096x4096 of halves", "sm_90a",
+    {"product 1x4096x4096 of halves", "sm_90a",
      "<matmul, tile = [16, 128], reduce = [64], warps = 4, stages = 6, parts = 4>"},
+    {"product 16x4096x4096 of halves", "sm_90a", "<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 8>"},
     {"product 1x8192x8192 of halves", "sm_90a", "<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 6>"},
     {"product 1x2048x2048 of halves", "sm_90a", "<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 6>"},
     {"product 64x4096x4096 of halves", "sm_90a",
@@ -177,7 +180,8 @@ constexpr Row rows[] = {
     {"pair 4096x11008x4096 of halves", "gfx942", "<matmul, tile = [128, 64], reduce = [32], warps = 4>"},
     // Blocks that have a multiprocessor to themselves have all of its shared memory.
     {"product 1x5632x2048 of halves", "sm_90a", "<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 6>"},
-    {"product 16x4096x4096 of halves", "sm_80", "<matmul, tile = [16, 32], reduce = [128], warps = 2, stages = 4>"},
+    {"product 16x4096x4096 of halves", "sm_80",
+     "<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 4, parts = 3>"},
     {"product 16x4096x4096 of halves", "gfx942", "<matmul, tile = [16, 64], reduce = [128], warps = 4, parts = 8>"},
     {"product ?x768x3072 of halves", "sm_90a",
      "<matmul, tile = [64, 128], reduce = [64], warps = 4, stages = 9, groups = 1, order = 8>"},
