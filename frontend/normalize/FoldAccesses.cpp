@@ -5,6 +5,7 @@
 //     transpose(transpose(x))          -> transpose(x)              broadcast along dimensions of size 1 -> reshape
 //     transpose moving sizes 1 only    -> reshape                   reduce over sizes 1 only             -> reshape
 //     transpose, reshape of broadcast  -> broadcast of the same, on fewer elements
+//     reshape of windows of one pixel  -> reshape
 #include "frontend/normalize/Patterns.h"
 #include "frontend/normalize/Reassociation.h"
 
@@ -192,14 +193,34 @@ struct TransposeOfConstant : OpRewritePattern<graph::TransposeOp> {
     // Not for a contraction: it reads its operands through maps, and its constants are packed later.
     if (!constant || llvm::any_of(op->getUsers(), [](Operation *user) { return isa<graph::ContractOp>(user); }))
       return failure();
-    auto &pool = op.getContext()->getLoadedDialect<graph::GraphDialect>()->constants();
-    std::span<const std::byte> bytes = pool.get(constant.getKey());
+    std::span<const std::byte> bytes = elementsOf(constant);
     auto type = cast<RankedTensorType>(constant.getType());
-    size_t elementBytes = std::max(1u, type.getElementTypeBitWidth() / 8);
-    if (bytes.size() != type.getNumElements() * elementBytes)
-      return failure(); // the bytes are not available
-    std::string key = pool.add(permuted(bytes, type.getShape(), op.getPerm(), elementBytes));
+    if (bytes.empty())
+      return failure();
+    auto &pool = op.getContext()->getLoadedDialect<graph::GraphDialect>()->constants();
+    std::string key = pool.add(permuted(bytes, type.getShape(), op.getPerm(), bytes.size() / type.getNumElements()));
     rewriter.replaceOpWithNewOp<graph::ConstantOp>(op, op.getType(), key);
+    return success();
+  }
+};
+
+/// A reshape of windows that are the pixels themselves, as an adaptive pooling leaves them that has nothing to pool.
+/// The windows of contractions stay: they are how a convolution of 1x1 is recognized.
+struct ReshapeOfPixels : OpRewritePattern<graph::ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto window = op.getData().getDefiningOp<graph::WindowOp>();
+    if (!window || !llvm::all_equal(window.getStrides()) || window.getStrides().front() != 1 ||
+        llvm::any_of(window.getLow(), [](int64_t low) { return low != 0; }))
+      return failure();
+    Sizes data = sizesOf(window.getData()), sizes = sizesOf(window);
+    size_t taps = window.getDims().back() + 1, count = window.getDims().size(); // of the result's dimensions
+    if (!llvm::all_of(ArrayRef(sizes).slice(taps, count), isUnit))
+      return failure();
+    sizes.erase(sizes.begin() + taps, sizes.begin() + taps + count);
+    if (sizes != data) // beyond the image, or a part of it
+      return failure();
+    rewriter.replaceOp(op, Rebuild(rewriter, op).reshape(window.getData(), sizesOf(op)));
     return success();
   }
 };
@@ -230,8 +251,7 @@ struct ComposeSlices : OpRewritePattern<graph::SliceOp> {
 } // namespace
 
 void normalize::addFoldAccesses(RewritePatternSet &patterns) {
-  patterns
-      .add<SplatOfUnknownSize, ComposeReshapes, ComposeTransposes, TransposeOfUnits, SimplifyBroadcast,
-           TransposeOfBroadcast, ReduceOfUnits, TransposeOfIota, ReshapeOfConstant, TransposeOfConstant, ComposeSlices>(
-          patterns.getContext());
+  patterns.add<SplatOfUnknownSize, ComposeReshapes, ComposeTransposes, TransposeOfUnits, SimplifyBroadcast,
+               TransposeOfBroadcast, ReduceOfUnits, TransposeOfIota, ReshapeOfConstant, TransposeOfConstant,
+               ReshapeOfPixels, ComposeSlices>(patterns.getContext());
 }

@@ -190,6 +190,82 @@ LogicalResult absorbIntoContract(graph::ContractOp op, PatternRewriter &rewriter
   return success();
 }
 
+/// The permutation that sorts the entries [begin, end) of `perm`, as positions in it; the others stay in place.
+SmallVector<int64_t> sortedWithin(ArrayRef<int64_t> perm, unsigned begin, unsigned end) {
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, perm.size()));
+  std::sort(order.begin() + begin, order.begin() + end, [&](int64_t a, int64_t b) { return perm[a] < perm[b]; });
+  return order;
+}
+
+/// The dimension of the operand with this map over which the loop of a contraction runs, if it is a sum's loop and runs
+/// over one dimension of the operand.
+std::optional<int64_t> dimensionOfSum(graph::ContractOp op, unsigned side, unsigned loop) {
+  if (op.getMap(2).isFunctionOfDim(loop))
+    return std::nullopt;
+  std::optional<int64_t> found;
+  for (auto [dim, at] : llvm::enumerate(op.getMap(side).getResults()))
+    if (at == getAffineDimExpr(loop, op.getContext())) {
+      if (found)
+        return std::nullopt;
+      found = static_cast<int64_t>(dim);
+    }
+  return found;
+}
+
+/// `constant` with its dimension `dim`, which merges dimensions of these sizes, merging them in another order.
+Value mergedInOrder(Rebuild &build, Value constant, int64_t dim, ArrayRef<AffineExpr> sizes, ArrayRef<int64_t> order) {
+  Sizes whole = sizesOf(constant), split = whole;
+  split.erase(split.begin() + dim);
+  split.insert(split.begin() + dim, sizes.begin(), sizes.end());
+  auto perm = llvm::to_vector(llvm::seq<int64_t>(0, split.size()));
+  for (auto [i, at] : llvm::enumerate(order))
+    perm[dim + i] = dim + at;
+  return build.reshape(build.transpose(build.reshape(constant, split), perm), whole);
+}
+
+/// Merges the dimensions of `group` of a contraction's operand, merge(transpose(x)), in their order in x, if a sum runs
+/// over them and the other operand is a constant, which then merges them in that order too.
+LogicalResult mergeSumInOrder(graph::ContractOp op, unsigned side, const ReassociationGroup &group,
+                              PatternRewriter &rewriter) {
+  auto merge = op->getOperand(side).getDefiningOp<graph::ReshapeOp>();
+  graph::TransposeOp transpose = transposeOf(merge.getData());
+  Sizes from = sizesOf(transpose);
+  SmallVector<int64_t> order = sortedWithin(transpose.getPerm(), group.fromBegin, group.fromEnd);
+  auto sizes = ArrayRef(from).slice(group.fromBegin, group.fromCount());
+  auto loop = dyn_cast<AffineDimExpr>(op.getMap(side).getResult(group.toBegin));
+  if (llvm::is_sorted(order) || !loop || !llvm::all_of(sizes, llvm::IsaPred<AffineConstantExpr>))
+    return failure();
+  std::optional<int64_t> other = dimensionOfSum(op, 1 - side, loop.getPosition());
+  if (!other || !dimensionOfSum(op, side, loop.getPosition()))
+    return failure();
+  SmallVector<int64_t> ofGroup = llvm::map_to_vector(ArrayRef(order).slice(group.fromBegin, group.fromCount()),
+                                                     [&](int64_t at) { return at - group.fromBegin; });
+  Rebuild build(rewriter, op);
+  Value data = build.transpose(transpose.getData(), reordered(transpose.getPerm(), order)),
+        sides[] = {build.reshape(data, sizesOf(merge)),
+                   mergedInOrder(build, op->getOperand(1 - side), *other, sizes, ofGroup)};
+  rewriter.modifyOpInPlace(op, [&] {
+    op->setOperand(side, sides[0]);
+    op->setOperand(1 - side, sides[1]);
+  });
+  return success();
+}
+
+/// contract(merge(transpose(x)), constant) -> contract(merge(x), constant in another order): a network's first product
+/// behind an image, which exporters flatten channels first, reads it as it is computed, channels last.
+LogicalResult absorbMergeIntoContract(graph::ContractOp op, PatternRewriter &rewriter) {
+  for (unsigned side : {0, 1}) {
+    auto merge = op->getOperand(side).getDefiningOp<graph::ReshapeOp>();
+    auto constant = op->getOperand(1 - side).getDefiningOp<graph::ConstantOp>();
+    if (!merge || !transposeOf(merge.getData()) || !constant || elementsOf(constant).empty())
+      continue;
+    for (const ReassociationGroup &group : reassociation(sizesOf(merge.getData()), sizesOf(merge)))
+      if (group.toCount() == 1 && group.fromCount() > 1 && succeeded(mergeSumInOrder(op, side, group, rewriter)))
+        return success();
+  }
+  return failure();
+}
+
 LogicalResult absorbIntoGather(graph::GatherOp op, PatternRewriter &rewriter) {
   graph::TransposeOp transpose = transposeOf(op.getData());
   if (!transpose)
@@ -330,5 +406,10 @@ void normalize::addPropagateTransposes(RewritePatternSet &patterns) {
       .add(sinkThroughRoll)
       .add(sinkThroughPad)
       .add(sinkThroughWindow);
-  patterns.add(absorbIntoContract).add(absorbIntoGather).add(sinkMerge).add(raiseSplit).add(raiseMerge);
+  patterns.add(absorbIntoContract)
+      .add(absorbMergeIntoContract)
+      .add(absorbIntoGather)
+      .add(sinkMerge)
+      .add(raiseSplit)
+      .add(raiseMerge);
 }

@@ -30,6 +30,14 @@ SmallVector<int64_t> normalize::inverse(ArrayRef<int64_t> perm) {
   return result;
 }
 
+std::span<const std::byte> normalize::elementsOf(graph::ConstantOp constant) {
+  auto &pool = constant.getContext()->getLoadedDialect<graph::GraphDialect>()->constants();
+  std::span<const std::byte> bytes = pool.get(constant.getKey());
+  auto type = cast<RankedTensorType>(constant.getType());
+  size_t elementBytes = std::max(1u, type.getElementTypeBitWidth() / 8);
+  return bytes.size() == type.getNumElements() * elementBytes ? bytes : std::span<const std::byte>();
+}
+
 std::vector<std::byte> normalize::permuted(std::span<const std::byte> bytes, ArrayRef<int64_t> shape,
                                            ArrayRef<int64_t> perm, size_t elementBytes) {
   std::vector<std::byte> result(bytes.size());

@@ -21,6 +21,9 @@ bool isElementwise(mlir::Operation *op);
 /// The permutation that undoes `perm`.
 llvm::SmallVector<int64_t> inverse(llvm::ArrayRef<int64_t> perm);
 
+/// The bytes of a constant, a whole number for each element. Empty where they are not available, or bits are packed.
+std::span<const std::byte> elementsOf(graph::ConstantOp constant);
+
 /// The bytes of a dense tensor with its dimensions permuted: result dimension i is dimension perm[i].
 std::vector<std::byte> permuted(std::span<const std::byte> bytes, llvm::ArrayRef<int64_t> shape,
                                 llvm::ArrayRef<int64_t> perm, size_t elementBytes);

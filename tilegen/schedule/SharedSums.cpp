@@ -9,9 +9,9 @@
 //   waiting       the start, the first load, then for each step what its pipeline does not hide of a load
 //   sharing       for each round of blocks: the counter, and the parts' way through the second-level cache
 //
-// Fitted to 85 products of halves on an H100 with up to 60 tiles and numbers of parts each: what it chooses takes 1.008
-// times as long as the best in the geometric mean, at most 1.09 (docs/performance/gpu-products.md, "Products of medium
-// size").
+// Fitted on an H100 to 131 products of halves, 14 convolutions and 4 products of rounded singles, each with up to 60
+// tiles and numbers of parts: what is chosen takes 1.013 times as long as the best in the geometric mean, at most 1.13
+// (docs/performance/gpu-products.md, "Products of medium size").
 #include "tilegen/schedule/SharedSums.h"
 
 #include "tilegen/schedule/ContractionTiles.h"
@@ -35,8 +35,8 @@ constexpr double secondsOfLatency = 0.4e-6;     // until the first bytes of the 
 constexpr double bytesOfPartsPerSecond = 5e10;  // of a multiprocessor, between the second-level cache and registers
 constexpr double bytesOfGemvPerSecond = 1.4e10; // of a multiprocessor that reads single sectors of many rows
 constexpr double clearGain = 0.95;              // of the time of what was chosen first, at most
-// Left sides that roles read as boxes or pixels and that are not rows of a matrix, such as windows, take this many times
-// as long without roles, since threads compute each position.
+// Left sides that are not rows of a matrix, such as windows, take this many times as long without roles, since threads
+// compute each position.
 constexpr double costOfGathering = 1.2;
 constexpr int64_t fewestSteps = 4;     // of a part: below, filling the pipeline is all there is
 constexpr int64_t mostResident = 2;    // blocks of a multiprocessor that share its memory
