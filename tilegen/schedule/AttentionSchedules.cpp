@@ -188,16 +188,16 @@ tile::ScheduleAttr blocks::scheduleAttention(const KernelSpace &space, const Tar
   AttentionSizes sizes(space);
   if (tile::ScheduleAttr schedule = scheduleRoles(space, sizes, target))
     return schedule;
-  int64_t head = powerAbove(*sizes.head), columns = powerAbove(*sizes.columns), stages = 2;
-  // Singles take twice the shared memory, and their parts the registers of many keys. With few rows a block is one or
-  // two warps, and a multiprocessor should hold several of them, which many keys leave no shared memory for: 2,048
-  // heads of a row by 512 keys of 128 took 260 us by 128 keys, 187 by 64.
-  bool isLarge = blocksOf(space, sizes, manyRows) >= target.units && bytesOfElement(space) == 2 &&
-                 powerAbove(sizes.expectedRows) >= fewRows;
+  // With few rows a block is one or two warps, and a multiprocessor should hold several of them, which many keys leave
+  // no shared memory for: 2,048 heads of a row by 512 keys of 128 took 260 us by 128 keys, 187 by 64. A third stage
+  // takes 0.97 of the time where keys are many; that was measured on sm_90a only.
+  bool hasFewRows = powerAbove(sizes.expectedRows) < fewRows, areHalves = bytesOfElement(space) == 2;
+  int64_t head = powerAbove(*sizes.head), columns = powerAbove(*sizes.columns),
+          stages = hasFewRows && areHalves && target.bulkCopies ? 3 : 2;
+  // Singles take twice the shared memory, and their parts the registers of many keys.
+  bool isLarge = blocksOf(space, sizes, manyRows) >= target.units && areHalves && !hasFewRows;
   int64_t rows = std::min(isLarge ? manyRows : fewRows, powerAbove(sizes.expectedRows));
-  int64_t most = isLarge                      ? manyKeys
-                 : bytesOfElement(space) == 2 ? fewKeys
-                                              : keysOfSingles(sizes, rows, std::max(head, columns));
+  int64_t most = isLarge ? manyKeys : areHalves ? fewKeys : keysOfSingles(sizes, rows, std::max(head, columns));
   int64_t keys = std::min(most, powerAbove(sizes.expectedKeys));
   auto bytes = [&] { return bytesOfElement(space) * (rows * head + stages * keys * (head + columns)); };
   while (bytes() > target.sharedBytes && keys > 16)

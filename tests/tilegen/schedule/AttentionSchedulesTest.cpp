@@ -78,7 +78,7 @@ constexpr Row rows[] = {
     {12, 128, 128, 64, "sm_90a", "tile = [1, 64, 64], reduce = [64, 64], warps = 4, stages = 3, groups = 1"},
     // No roles: one step of keys, few rows, heads that leave no registers, no copy engine.
     {12, 64, 64, 64, "sm_90a", "tile = [1, 64, 64], reduce = [64, 64], warps = 4, stages = 2"},
-    {256, 16, 8192, 64, "sm_90a", "tile = [1, 16, 64], reduce = [64, 64], stages = 2"},
+    {256, 16, 8192, 64, "sm_90a", "tile = [1, 16, 64], reduce = [64, 64], stages = 3"},
     {64, 1024, 1024, 512, "sm_90a", "tile = [1, 128, 512], reduce = [16, 512], warps = 8, stages = 2"},
     {96, 512, 512, 64, "sm_80", "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 2"},
     // Few blocks with many keys are split, until each multiprocessor has one; with roles even if tiles are not full.
@@ -91,7 +91,7 @@ constexpr Row rows[] = {
     {8, 8, 8192, 128, "sm_80", "tile = [1, 16, 128], reduce = [64, 128], stages = 2, parts = 16"},
     {8, 8, 8192, 32, "gfx942", "tile = [1, 16, 32], reduce = [64, 32], stages = 2, parts = 16"},
     // A few keys are read before parts could be put together.
-    {8, 8, 256, 64, "sm_90a", "tile = [1, 16, 64], reduce = [64, 64], stages = 2"},
+    {8, 8, 256, 64, "sm_90a", "tile = [1, 16, 64], reduce = [64, 64], stages = 3"},
     {8, 128, 512, 64, "sm_90a", "tile = [1, 64, 64], reduce = [128, 64], warps = 4, stages = 3, groups = 1"},
     // Pairs of causal programs in turn, unless many blocks would wait for the last of them.
     {128, 2048, 2048, 128, "sm_90a",
