@@ -9,7 +9,7 @@
 //   waiting       the start, the first load, then for each step what its pipeline does not hide of a load
 //   sharing       for each round of blocks: the counter, and the parts' way through the second-level cache
 //
-// Fitted on an H100 to 131 products of halves, 14 convolutions and 4 products of rounded singles, each with up to 60
+// Fitted on an H100 to 131 products of halves, 14 convolutions and 4 products of rounded singles, each with up to 72
 // tiles and numbers of parts: what is chosen takes 1.013 times as long as the best in the geometric mean, at most 1.13
 // (docs/performance/gpu-products.md, "Products of medium size").
 #include "tilegen/schedule/SharedSums.h"

@@ -25,7 +25,7 @@ enum class Epilogue { Plain, Residual, Tanh, Erf };
 /// A product, and the microseconds that each tile took, all in turns in one run: "128x128w4*2" has two groups of four
 /// warps, and "64x64w4/2" sums in two parts. Only the rows of 19600 are from two runs, of Inception v3, whose kernels
 /// of that shape were averaged. Of a tile that was timed twice in a run, the lesser time is listed. Of rows with parts
-/// the 12 fastest are listed, of up to 60 that were timed.
+/// the 12 fastest are listed, of up to 72 that were timed.
 struct Timed {
   int64_t m, n, k;
   Epilogue epilogue;
