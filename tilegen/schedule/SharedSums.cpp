@@ -193,9 +193,9 @@ tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target,
       bool isOfOtherKind = isGemv || (chosen.schedule.getGroups() == 0 && other.schedule.getGroups());
       if (isShared ? !fits : !isOfOtherKind)
         continue;
-      // Unknown sizes take registers, which the largest tiles do not have if they are of singles or have no roles.
-      if (isShared && !sizes->areKnown && (sizes->element.isF32() || !other.schedule.getGroups()) &&
-          rows * columns > mostOfUnknown)
+      // Unknown sizes take registers, which the largest tiles do not have, except for parts of halves with roles.
+      bool hasRegisters = isShared && !sizes->element.isF32() && other.schedule.getGroups();
+      if (!sizes->areKnown && !hasRegisters && rows * columns > mostOfUnknown)
         continue;
       // Roles need loops of the same length in all programs (tilegen/place/roles/AssignRoles.cpp).
       if (other.schedule.getGroups() && steps % parts)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tilegen/tile/MatmulPrecision.h"
 
+#include "tilegen/tile/TileOps.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/Operation.h"
+#include "mlir/IR/BuiltinOps.h"
 
 using namespace tilewright;
 
@@ -21,6 +23,17 @@ std::optional<MatmulPrecision> tilewright::parseMatmulPrecision(llvm::StringRef 
 MatmulPrecision tilewright::matmulPrecisionOf(mlir::Operation *op) {
   for (; op; op = op->getParentOp())
     if (auto text = op->getAttrOfType<mlir::StringAttr>(matmulPrecisionAttr))
-      return parseMatmulPrecision(text.getValue()).value_or(defaultMatmulPrecision);
+      return parseMatmulPrecision(text.getValue()).value_or(defaultMatmulPrecision); // verified below
   return defaultMatmulPrecision;
+}
+
+/// Anybody may have edited the IR of a stage.
+mlir::LogicalResult tile::TileDialect::verifyOperationAttribute(mlir::Operation *op, mlir::NamedAttribute attribute) {
+  if (attribute.getName() != matmulPrecisionAttr)
+    return mlir::success();
+  auto text = mlir::dyn_cast<mlir::StringAttr>(attribute.getValue());
+  if (mlir::isa<mlir::ModuleOp>(op) && text && parseMatmulPrecision(text))
+    return mlir::success();
+  return op->emitOpError() << "expected " << matmulPrecisionAttr << " on a module, ieee, tf32x3 or tf32, got "
+                           << attribute.getValue();
 }

@@ -40,6 +40,7 @@ def Tile_Dialect : Dialect {
     * Symbols `s<i>` in maps are the kernel's i-th symbol argument, implicitly: the verifier checks their number.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
+  let hasOperationAttrVerify = 1;
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
 }

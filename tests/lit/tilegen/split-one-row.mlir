@@ -1,7 +1,7 @@
 // One token after 512 others, without roles: 32 programs of one warp each, whose steps take as long as the warp computes. So
 // three programs have a part of the keys each, though the keys of all are only 4 MB.
 // RUN: tilewright-opt %s --tilewright-schedule-select=target=sm_90a | FileCheck %s
-// CHECK: schedule = #tile.schedule<attention, tile = [1, 16, 64], reduce = [64, 64], stages = 2, parts = 3>
+// CHECK: schedule = #tile.schedule<attention, tile = [1, 16, 64], reduce = [64, 64], stages = 3, parts = 3>
 graph.kernel @one(%q: tensor<32x1x64xf16>, %k: tensor<32x513x64xf16>, %v: tensor<32x513x64xf16>) -> tensor<32x1x64xf16> attributes {root = #graph.root<attention>} {
   %s = graph.contract %q, %k maps [affine_map<(h, m, n, d) -> (h, m, d)>, affine_map<(h, m, n, d) -> (h, n, d)>, affine_map<(h, m, n, d) -> (h, m, n)>]
       : tensor<32x1x64xf16>, tensor<32x513x64xf16> -> tensor<32x1x513xf32>

@@ -19,6 +19,7 @@ EDITS = [
     ("3-schedule", r"#graph.root<matmul>", "#graph.root<pointwise>", MALFORMED, "expected"),
     ("3-schedule", r"schedule = #tile.schedule<[^>]*>", "other = 1", MALFORMED, "expected a schedule"),
     ("3-schedule", r'graph.target = "[^"]*"', 'graph.target = "soup"', MALFORMED, "expected graph.target"),
+    ("3-schedule", r'tile.matmul_precision = "[^"]*"', 'tile.matmul_precision = "tf23"', MALFORMED, "expected tile.matmul_precision"),
     ("2-group", r"root = #graph.root<[^>]*>", "other = 1", MALFORMED, "expected a root"),
     ("2-group", r'graph.mode = "[^"]*"', 'graph.mode = "soup"', MALFORMED, "expected graph.mode"),
     ("2-group", r'graph.stage = "[^"]*"', 'graph.stage = "tile"', MALFORMED, "is no IR of stage tile"),

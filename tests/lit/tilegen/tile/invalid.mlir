@@ -321,3 +321,13 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<(
 
 // expected-error@+1 {{struct is missing required parameter: tile}}
 tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<pointwise, warps = 4>} { tile.return }
+
+// -----
+
+// expected-error@+1 {{expected tile.matmul_precision on a module, ieee, tf32x3 or tf32, got "tf23"}}
+module attributes {tile.matmul_precision = "tf23"} {}
+
+// -----
+
+// expected-error@+1 {{expected tile.matmul_precision on a module, ieee, tf32x3 or tf32, got "tf32"}}
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>, tile.matmul_precision = "tf32"} { tile.return }
