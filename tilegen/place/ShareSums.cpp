@@ -18,6 +18,7 @@
 // by, which is a constant, and not the number of tiles.
 #include "tilegen/place/LoopBounds.h"
 #include "tilegen/place/Place.h"
+#include "tilegen/tile/PartsTogether.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
@@ -26,10 +27,6 @@ using namespace mlir;
 using namespace tilewright::tile;
 
 namespace {
-
-/// The most registers of a thread that loads of parts in flight may take, so that several latencies overlap: for sums,
-/// and for parts of an attention's keys, which are many and small, and beside which a thread holds little else.
-constexpr int64_t registersOnTheWay = 64, registersOfKeysOnTheWay = 144;
 
 class SumSharer {
 public:
@@ -187,9 +184,7 @@ SmallVector<Value> SumSharer::readSums() {
   int64_t registers = 0;
   for (Type type : loop_.getResultTypes())
     registers += liveRegisters(type, live()).size();
-  int64_t atOnce = parts_, room = join_ ? registersOfKeysOnTheWay : registersOnTheWay;
-  while (atOnce > 1 && (parts_ % atOnce || atOnce * registers > room))
-    --atOnce;
+  int64_t atOnce = partsTogether(parts_, registers, join_ ? registersOfKeysOnTheWay : registersOnTheWay);
   auto add = [&](SmallVector<Value> sums, Value first) {
     SmallVector<SmallVector<Value>> read(atOnce);
     for (int64_t i = 0; i < atOnce; ++i) {

@@ -17,6 +17,7 @@
 #include "tilegen/schedule/ContractionTiles.h"
 
 #include "tilegen/tile/MatmulPrecision.h"
+#include "tilegen/tile/PartsTogether.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -43,7 +44,6 @@ constexpr int64_t mostResident = 2;    // blocks of a multiprocessor that share 
 constexpr int64_t sumsOfResident = 32; // of a thread: with more, registers are for one block
 constexpr int64_t numbersOfParts[] = {1, 2, 3, 4, 6, 8};
 constexpr int64_t bytesOfSum = 4;
-constexpr int64_t registersOnTheWay = 64;  // of a thread that reads parts together (tilegen/place/ShareSums.cpp)
 constexpr int64_t mostOfUnknown = 8 << 10; // elements of a tile, 64x128
 
 /// The sizes of a contraction, all of which are known, assumed, or promised to be no larger.
@@ -130,14 +130,6 @@ static double estimateGemv(const Sizes &sizes, const TargetDesc &target, int64_t
   return secondsOfStart + secondsOfLoad + std::max(1.0, rounds) * bytes / bytesOfGemvPerSecond;
 }
 
-/// How many times the program that arrives last waits for parts, if its tile has `sums` sums of a thread.
-static int64_t waitsForParts(int64_t parts, int64_t sums) {
-  int64_t together = parts;
-  while (together > 1 && (parts % together || together * sums > registersOnTheWay))
-    --together;
-  return parts / together;
-}
-
 /// The estimate at the top of this file, in seconds.
 static double estimate(const Sizes &sizes, const ContractionSchedule &candidate, int64_t parts,
                        const TargetDesc &target) {
@@ -148,13 +140,14 @@ static double estimate(const Sizes &sizes, const ContractionSchedule &candidate,
   int64_t stages = schedule.getStages(), resident = residentOf(sizes, schedule, target);
   double rounds = llvm::divideCeil(blocks, target.units),
          roundsOfWaiting = schedule.getGroups() ? 1 : llvm::divideCeil(blocks, target.units * resident);
+  int64_t sumsOfThread = rows * columns / (schedule.getWarps() * target.warpWidth);
   double area = rows * columns, depth = schedule.getReduce().back();
   double multiplying = rounds * steps * area * depth / (sizes.multiplications * candidate.efficiency),
          streaming = rounds * steps * (std::min(rows, sizes.rows) + std::min(columns, sizes.columns)) * rowBytes /
                      bytesOfUnitPerSecond,
          memory = sizes.bytes() / target.bandwidth,
          waiting = secondsOfStart + secondsOfLoad * (1 + roundsOfWaiting * steps / std::max<int64_t>(stages - 1, 1)),
-         waits = waitsForParts(parts, rows * columns / (schedule.getWarps() * target.warpWidth)),
+         waits = parts / tile::partsTogether(parts, sumsOfThread, tile::registersOnTheWay),
          sharing =
              secondsOfSharing + waits * secondsOfLatency + area * bytesOfSum * (parts + 1) / bytesOfPartsPerSecond;
   double roundsOfSharing = parts == 1 ? 0 : schedule.getGroups() ? rounds : roundsOfWaiting;

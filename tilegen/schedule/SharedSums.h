@@ -21,7 +21,8 @@ std::optional<double> estimateSeconds(const KernelSpace &space, const TargetDesc
                                       const ContractionSchedule &candidate);
 
 /// `chosen`, or one of `others` with parts added, where that is estimated to be clearly faster. A gemv may also give
-/// way to one of `others` without parts. The schedules that are passed have no parts.
+/// way to one of `others` without parts, and a tile without roles to one with them. The schedules that are passed have
+/// no parts.
 tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target, const ContractionSchedule &chosen,
                              llvm::ArrayRef<ContractionSchedule> others);
 

@@ -29,9 +29,9 @@ protected:
     ASSERT_TRUE(succeeded(normalizeGraph(*module_)));
   }
 
-  int transposes() {
+  template <typename Op> int count() {
     int count = 0;
-    module_->walk([&](graph::TransposeOp) { ++count; });
+    module_->walk([&](Op) { ++count; });
     return count;
   }
 
@@ -39,23 +39,22 @@ protected:
   mlir::OwningOpRef<mlir::ModuleOp> module_;
 };
 
-/// Images of 2x2 pixels with 3 channels, channels last, flattened channels first and multiplied by [12, 1].
-TinyModel flattened(const char *rows) {
-  TinyModel m;
-  m.input("x", {rows, 2, 2, 3}).output("y");
-  onnx::TensorProto *weights = m.initializer("weights", {12, 1}, DType::F32);
-  for (int i = 0; i < 12; ++i)
-    weights->add_float_data(static_cast<float>(i));
+/// Images of 2x2 pixels with 3 channels, channels last, flattened channels first and multiplied by `weights` [12, 1].
+void flattenAndMultiply(TinyModel &m) {
+  m.input("x", {"n", 2, 2, 3}).output("y");
   setAttribute(m.node("Transpose", {"x"}, {"planes"}), "perm", std::vector<int64_t>{0, 3, 1, 2});
   m.node("Flatten", {"planes"}, {"rows"});
   m.node("MatMul", {"rows", "weights"}, {"y"});
-  return m;
 }
 
 TEST_F(FlattenedImages, AreReadInTheirOrderAndTheConstantIsTurned) {
-  TinyModel m = flattened("n");
+  TinyModel m;
+  onnx::TensorProto *weights = m.initializer("weights", {12, 1}, DType::F32);
+  for (int i = 0; i < 12; ++i)
+    weights->add_float_data(static_cast<float>(i));
+  flattenAndMultiply(m);
   normalize(m);
-  EXPECT_EQ(transposes(), 0);
+  EXPECT_EQ(count<graph::TransposeOp>(), 0);
   std::vector<float> values;
   module_->walk([&](graph::ConstantOp op) {
     auto &pool = context_.getLoadedDialect<graph::GraphDialect>()->constants();
@@ -69,12 +68,10 @@ TEST_F(FlattenedImages, AreReadInTheirOrderAndTheConstantIsTurned) {
 
 TEST_F(FlattenedImages, AreTurnedThemselvesWhereTheOtherSideIsNoConstant) {
   TinyModel m;
-  m.input("x", {"n", 2, 2, 3}).input("w", {12, 1}).output("y");
-  setAttribute(m.node("Transpose", {"x"}, {"planes"}), "perm", std::vector<int64_t>{0, 3, 1, 2});
-  m.node("Flatten", {"planes"}, {"rows"});
-  m.node("MatMul", {"rows", "w"}, {"y"});
+  m.input("weights", {12, 1});
+  flattenAndMultiply(m);
   normalize(m);
-  EXPECT_EQ(transposes(), 1);
+  EXPECT_EQ(count<graph::TransposeOp>(), 1);
 }
 
 TEST_F(FlattenedImages, AnAdaptivePoolingOfAsManyPixelsIsNothing) {
@@ -83,9 +80,7 @@ TEST_F(FlattenedImages, AnAdaptivePoolingOfAsManyPixelsIsNothing) {
   setAttribute(m.node("AveragePool", {"x"}, {"pooled"}), "kernel_shape", std::vector<int64_t>{1, 1});
   m.node("Flatten", {"pooled"}, {"y"});
   normalize(m);
-  int windows = 0;
-  module_->walk([&](graph::WindowOp) { ++windows; });
-  EXPECT_EQ(windows, 0);
+  EXPECT_EQ(count<graph::WindowOp>(), 0);
 }
 
 TEST_F(FlattenedImages, WindowsOfOnePixelThatSkipOthersStay) {
@@ -96,9 +91,7 @@ TEST_F(FlattenedImages, WindowsOfOnePixelThatSkipOthersStay) {
   setAttribute(pool, "strides", std::vector<int64_t>{2, 2});
   m.node("Flatten", {"pooled"}, {"y"});
   normalize(m);
-  int windows = 0;
-  module_->walk([&](graph::WindowOp) { ++windows; });
-  EXPECT_EQ(windows, 1);
+  EXPECT_EQ(count<graph::WindowOp>(), 1);
 }
 
 } // namespace
