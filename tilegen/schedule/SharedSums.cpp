@@ -140,14 +140,14 @@ static double estimate(const Sizes &sizes, const ContractionSchedule &candidate,
   int64_t stages = schedule.getStages(), resident = residentOf(sizes, schedule, target);
   double rounds = llvm::divideCeil(blocks, target.units),
          roundsOfWaiting = schedule.getGroups() ? 1 : llvm::divideCeil(blocks, target.units * resident);
-  int64_t sumsOfThread = rows * columns / (schedule.getWarps() * target.warpWidth);
+  int64_t sumsOfThread = rows * columns / (schedule.getWarps() * target.warpWidth),
+          waits = parts / tile::partsTogether(parts, sumsOfThread, tile::registersOnTheWay);
   double area = rows * columns, depth = schedule.getReduce().back();
   double multiplying = rounds * steps * area * depth / (sizes.multiplications * candidate.efficiency),
          streaming = rounds * steps * (std::min(rows, sizes.rows) + std::min(columns, sizes.columns)) * rowBytes /
                      bytesOfUnitPerSecond,
          memory = sizes.bytes() / target.bandwidth,
          waiting = secondsOfStart + secondsOfLoad * (1 + roundsOfWaiting * steps / std::max<int64_t>(stages - 1, 1)),
-         waits = parts / tile::partsTogether(parts, sumsOfThread, tile::registersOnTheWay),
          sharing =
              secondsOfSharing + waits * secondsOfLatency + area * bytesOfSum * (parts + 1) / bytesOfPartsPerSecond;
   double roundsOfSharing = parts == 1 ? 0 : schedule.getGroups() ? rounds : roundsOfWaiting;
