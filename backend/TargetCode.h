@@ -15,6 +15,7 @@ namespace tilewright {
 /// How one kernel is launched. Sizes are bytes; `block` counts threads and is {1, 1, 1} on the host.
 struct KernelFacts {
   std::array<uint32_t, 3> block = {1, 1, 1};
+  std::array<uint32_t, 3> cluster = {1, 1, 1}; // blocks
   uint32_t staticSharedBytes = 0;
   uint32_t dynamicSharedBytes = 0;
   int64_t workspaceBytes = 0; // host: scratch of one worker thread

@@ -94,7 +94,8 @@ static constexpr TargetDesc table[] = {
      true},
     // clang-format off
     {"sm_90a", "sm_90a", Nvptx, Block, 128, 255, 32, 1024, 132, 227 << 10, 4.8e12, 67e12, 989e12, 1979e12,
-     hopperMatrix, true, /*features=*/{}, /*bulkCopies=*/true, /*dependentLaunches=*/true, hopperRoles},
+     hopperMatrix, true, /*features=*/{}, /*bulkCopies=*/true, /*dependentLaunches=*/true, hopperRoles,
+     /*clusterBlocks=*/8},
     // clang-format on
     {"sm_100a", "sm_100a", Nvptx, Block, 128, 255, 32, 1024, 148, 227 << 10, 8.0e12, 80e12, 2250e12, 4500e12,
      ampereMatrix, true,

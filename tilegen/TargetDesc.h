@@ -61,6 +61,7 @@ struct TargetDesc {
   bool bulkCopies = false;        // of whole tiles, by an engine that signals barriers in shared memory
   bool dependentLaunches = false; // a kernel may start before the one that it reads from ends, and wait by itself
   RoleOptions roles = {};         // where there are bulk copies
+  int clusterBlocks = 0;          // that run together and can write to each other's shared memory, at most; 0: none
 };
 
 /// All rows of the table, those of the host from the least to the best.

@@ -75,6 +75,7 @@ std::map<std::string, KernelFacts> tilewright::placedFacts(ModuleOp placed) {
   for (auto kernel : placed.getOps<tile::KernelOp>()) {
     KernelFacts &row = facts[kernel.getSymName().str()];
     row.block = {static_cast<uint32_t>(*kernel.getThreads()), 1, 1};
+    row.cluster = {static_cast<uint32_t>(kernel.getClusterBlocks()), 1, 1};
     row.dynamicSharedBytes = *kernel.getSharedBytes();
   }
   return facts;

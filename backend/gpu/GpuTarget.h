@@ -108,6 +108,17 @@ public:
   /// To be called before a barrier: makes what this thread wrote to shared memory visible to such instructions.
   virtual void publishShared(Builder &) {}
 
+  /// Blocks of a cluster run at the same time and have a barrier of their own, on targets with clusters. A thread first
+  /// arrives there; if it `releases`, what it has read and written comes before what others do behind their wait. Then
+  /// it waits until all threads of the cluster's blocks that have not ended have arrived as often.
+  virtual void arriveInCluster(Builder &, bool /*releases*/) { llvm_unreachable("this target has no clusters"); }
+  virtual void waitForCluster(Builder &) { llvm_unreachable("this target has no clusters"); }
+  /// The place in the shared memory of block number `block` (i32) of the cluster that corresponds to `shared` in this
+  /// one. It may be written once that block has started, and until it ends.
+  virtual Value inBlock(Builder &, Value /*shared*/, Value /*block*/) {
+    llvm_unreachable("this target has no clusters");
+  }
+
   /// Null if the target has no copy engine.
   virtual CopyEngine *copyEngine() { return nullptr; }
 

@@ -19,6 +19,8 @@ struct InjectedFaults {
   /// No proxy fence: instructions that read shared memory by themselves (wgmma, bulk stores) may miss writes of
   /// threads.
   bool dropProxyFences = false;
+  bool giveEarly = false; // to blocks of a cluster that may not have started
+  bool addEarly = false;  // what blocks of a cluster may not have given yet
 };
 
 } // namespace tilewright

@@ -384,6 +384,7 @@ LogicalResult KernelDistributor::lower(Operation *op) {
       .Case([&](PartWriteOp op) { return lowerPartWrite(op), success(); })
       .Case([&](PartReadOp op) { return lowerPartRead(op), success(); })
       .Case([&](PartArriveOp op) { return lowerPartArrive(op), success(); })
+      .Case([&](PartSumOp op) { return lowerPartSum(op), success(); })
       // computeWaiting: loads that stand before the wait are emitted before it.
       .Case([&](AwaitKernelsOp) { return computeWaiting(), awaitKernels(), success(); })
       .Case([&](OrderedProgramOp op) { return lowerOrderedProgram(op), success(); })
@@ -456,6 +457,8 @@ LogicalResult KernelDistributor::run() {
   numberThread(target_.threadId(b_));
   if (int64_t bytes = *kernel_.getSharedBytes())
     shared_ = target_.sharedMemory(b_, output_, bytes);
+  if (kernel_.getClusterBlocks() > 1) // lowerPartSum waits for it: then all of the cluster's blocks have started
+    target_.arriveInCluster(b_, /*releases=*/false);
   prefetchMaps(maps);
   kernel_.walk([&](DotOp dot) {
     const Fragments *fragments = fragmentsOf(dot);

@@ -173,6 +173,7 @@ private:
   void lowerPartRead(tile::PartReadOp op);
   void lowerPartArrive(tile::PartArriveOp op);
   Value countArrival(tile::PartArriveOp op);
+  void lowerPartSum(tile::PartSumOp op);
 
   // Linear maps of this thread's number
   /// The part of a linear map that this thread's number gives, as i32: the xor of contribution(basis) over the layout's

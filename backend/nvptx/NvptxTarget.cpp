@@ -150,6 +150,22 @@ SmallVector<Value> NvptxTarget::multiply(Builder &b, const tile::Fragments &frag
   return fields(b, callIntrinsic(b, name, type, arguments), 4);
 }
 
+//===- Clusters ---------------------------------------------------------------------------------------------------===//
+
+/// PTX ISA, "barrier.cluster": an arrival releases and a wait acquires, unless it says otherwise.
+void NvptxTarget::arriveInCluster(Builder &b, bool releases) {
+  callIntrinsic(
+      b, releases ? "llvm.nvvm.barrier.cluster.arrive.aligned" : "llvm.nvvm.barrier.cluster.arrive.relaxed.aligned", {},
+      {});
+}
+void NvptxTarget::waitForCluster(Builder &b) { callIntrinsic(b, "llvm.nvvm.barrier.cluster.wait.aligned", {}, {}); }
+
+Value NvptxTarget::inBlock(Builder &b, Value shared, Value block) {
+  constexpr unsigned clusterSpace = 7;
+  auto there = LLVM::LLVMPointerType::get(b.getContext(), clusterSpace);
+  return callIntrinsic(b, "llvm.nvvm.mapa.shared.cluster", there, {shared, block});
+}
+
 //===- wgmma ------------------------------------------------------------------------------------------------------===//
 
 void NvptxTarget::startProducts(Builder &b) { callIntrinsic(b, "llvm.nvvm.wgmma.fence.sync.aligned", {}, {}); }

@@ -38,6 +38,9 @@ public:
   void commitProducts(Builder &b) override;
   llvm::SmallVector<Value> waitProducts(Builder &b, unsigned pending, llvm::ArrayRef<Value> acc) override;
   void publishShared(Builder &b) override;
+  void arriveInCluster(Builder &b, bool releases) override;
+  void waitForCluster(Builder &b) override;
+  Value inBlock(Builder &b, Value shared, Value block) override;
   CopyEngine *copyEngine() override { return &engine_; }
   NativeMath nativeMath() const override { return {.exp2 = true, .log2 = true, .rsqrt = true}; }
   void lowerMath(mlir::Operation *root) override;

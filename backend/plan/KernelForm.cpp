@@ -35,6 +35,8 @@ std::string formOf(tile::KernelOp kernel) {
     text += fmt::format(", keys split by {}", schedule.getParts());
   else if (isShared)
     text += fmt::format(", sums shared by {}", schedule.getParts());
+  else if (int64_t blocks = kernel.getClusterBlocks(); blocks > 1)
+    text += fmt::format(", sums shared by {} in a cluster", blocks);
   if (schedule.getMatrix())
     text += ", matrix unit";
   if (schedule.getPack())

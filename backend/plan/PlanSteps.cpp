@@ -45,6 +45,7 @@ rt::KernelId PlanSteps::kernelOf(tile::KernelOp kernel) {
   entry.scalars = kernel.getNumSymbols();
   entry.tensorMaps = llvm::range_size(kernel.getBody().getOps<tile::TensorMapOp>());
   entry.block = facts.block;
+  entry.cluster = facts.cluster;
   entry.staticSharedBytes = facts.staticSharedBytes;
   entry.dynamicSharedBytes = facts.dynamicSharedBytes;
   entry.flags = facts.startsEarly ? rt::Kernel::startsEarly : 0;

@@ -24,7 +24,7 @@ using namespace tilewright::test;
 static const std::map<std::string, int> quotas = {
     {"family pointwise", 60}, {"family row reduction", 60}, {"family matmul", 150}, {"family gemv", 40},
     {"family conv", 12}, {"family window", 12}, {"family gather", 15}, {"family attention", 20},
-    {"family shared sums", 30}, {"family split keys", 20}, {"family paired products", 20},
+    {"family shared sums", 30}, {"family clustered sums", 60}, {"family split keys", 20}, {"family paired products", 20},
     {"family gated steps", 15}, {"family pixels", 20},
     {"type f32", 50}, {"type f16", 60}, {"type bf16", 50}, {"type f64", 20}, {"type i64", 10}, {"type i32", 10},
     {"type i8", 10},
@@ -96,6 +96,7 @@ static Expected<std::string> runCase(runtime::Device &device, runtime::Stream &s
     kernel.buffers.push_back(b + 1 < c.buffers.size() ? runtime::BufferAccess::Read : runtime::BufferAccess::Write);
   kernel.scalars = c.scalars.size();
   kernel.block = {row.at("threads").get<uint32_t>(), 1, 1};
+  kernel.cluster = {row.at("cluster").get<uint32_t>(), 1, 1};
   kernel.dynamicSharedBytes = row.at("shared").get<uint32_t>();
   kernel.staticSharedBytes = row.at("static shared").get<uint32_t>();
   auto handle = (*module)->kernel(kernel);

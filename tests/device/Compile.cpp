@@ -46,6 +46,7 @@ static Expected<TargetCode> compileCase(const DeviceCase &c, const TargetDesc &t
 static nlohmann::json rowOf(const DeviceCase &c, const KernelFacts &facts, const PlacedLaunch &launch) {
   nlohmann::json row = {{"name", c.name},
                         {"threads", facts.block[0]},
+                        {"cluster", facts.cluster[0]},
                         {"shared", facts.dynamicSharedBytes},
                         {"static shared", facts.staticSharedBytes}};
   for (const PlacedTensorMap &map : launch.maps)
@@ -86,17 +87,18 @@ static int refuseUsage() {
   std::cerr << "usage: tilewright-device-cases OUT [TARGET] [--drop-masks] [--drop-barriers] [--drop-awaits] "
                "[--drop-ring-waits] [--drop-store-waits] "
                "[--drop-releases] [--drop-acquires] [--drop-arrivals] [--all-are-last] [--release-early] "
-               "[--drop-proxy-fences] [--drop-waits] [--only TEXT]\n";
+               "[--drop-proxy-fences] [--give-early] [--add-early] [--drop-waits] [--only TEXT]\n";
   return 2;
 }
 
 int main(int argc, char **argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   auto takes = [&](const char *word) { return std::erase(words, word) > 0; };
-  InjectedFaults faults{takes("--drop-masks"),      takes("--drop-barriers"),    takes("--drop-awaits"),
-                        takes("--drop-ring-waits"), takes("--drop-store-waits"), takes("--drop-releases"),
-                        takes("--drop-acquires"),   takes("--drop-arrivals"),    takes("--all-are-last"),
-                        takes("--release-early"),   takes("--drop-proxy-fences")};
+  InjectedFaults faults{takes("--drop-masks"),      takes("--drop-barriers"),     takes("--drop-awaits"),
+                        takes("--drop-ring-waits"), takes("--drop-store-waits"),  takes("--drop-releases"),
+                        takes("--drop-acquires"),   takes("--drop-arrivals"),     takes("--all-are-last"),
+                        takes("--release-early"),   takes("--drop-proxy-fences"), takes("--give-early"),
+                        takes("--add-early")};
   bool withoutWaits = takes("--drop-waits");
   std::string only;
   if (auto word = std::find(words.begin(), words.end(), "--only"); word != words.end() && word + 1 != words.end()) {

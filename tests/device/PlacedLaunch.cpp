@@ -23,6 +23,7 @@ PlacedLaunch launchOf(tile::KernelOp kernel, const std::vector<int64_t> &symbols
   };
   PlacedLaunch launch;
   llvm::copy(values(kernel.getGrid()), launch.grid.begin());
+  launch.clusterBlocks = kernel.getClusterBlocks();
   for (auto map : kernel.getBody().getOps<tile::TensorMapOp>()) {
     PlacedTensorMap &entry = launch.maps.emplace_back();
     entry.buffer = cast<BlockArgument>(map.getBuffer()).getArgNumber();

@@ -32,9 +32,10 @@ struct PlacedLaunch {
   std::array<int64_t, 3> grid = {1, 1, 1};
   std::vector<PlacedTensorMap> maps;
   std::vector<PlacedWorkspace> workspaces;
+  int64_t clusterBlocks = 1;
 
   /// Has placing changed the number of programs? Blocks may take several, or several a tile.
-  bool hasOwnGrid() const { return !maps.empty() || !workspaces.empty(); }
+  bool hasOwnGrid() const { return !maps.empty() || !workspaces.empty() || clusterBlocks > 1; }
 };
 
 /// Has the target the matrix units and the copy engine that the case is for?

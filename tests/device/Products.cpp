@@ -22,8 +22,8 @@ static std::string nameOf(const Product &p) {
                      p.transposedA ? "_at" : "", p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : "",
                      p.runTimeColumns ? "_sized" : "") +
          (p.groups ? fmt::format("_groups{}", p.groups) : "") + (p.parts > 1 ? fmt::format("_parts{}", p.parts) : "") +
-         (p.constantB ? "_constant" : "") + (p.lastColumns ? fmt::format("_last{}", p.lastColumns) : "") +
-         (p.rounded ? "_tf32" : "");
+         (p.clustered ? "_clustered" : "") + (p.constantB ? "_constant" : "") +
+         (p.lastColumns ? fmt::format("_last{}", p.lastColumns) : "") + (p.rounded ? "_tf32" : "");
 }
 
 // A tile's columns are one strip or two; {i} is the strip's number.
@@ -128,7 +128,8 @@ static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
         fmt::arg("grid", inOrder ? fmt::format("{}, 1", gridX * gridY) : fmt::format("{}, {}", gridX, gridY)),
         fmt::arg("constant", p.constantB ? " {graph.constant}" : ""),
         fmt::arg("groups", p.groups ? fmt::format(", groups = {}", p.groups) : ""),
-        fmt::arg("parts", p.parts > 1 ? fmt::format(", parts = {}", p.parts) : ""),
+        fmt::arg("parts",
+                 p.parts > 1 ? fmt::format(", parts = {}{}", p.parts, p.clustered ? ", clustered = true" : "") : ""),
         fmt::arg("programs", inOrder ? programsInOrder(gridX, gridY) : programsOfTwo), fmt::arg("bm", p.bm),
         fmt::arg("bn", p.bn), fmt::arg("bk", p.bk), fmt::arg("warps", p.warps), fmt::arg("stages", p.stages),
         fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("depth", depth),

@@ -21,6 +21,7 @@ struct Product {
   bool unsignedA = false, unsignedB = false; // of bytes
   int64_t groups = 0;                        // copies by warps of their own; the grid has one dimension
   int64_t parts = 1;                         // programs that share the sums of a tile; likewise
+  bool clustered = false;                    // these programs are a cluster
   bool constantB = false;                    // no kernel writes the right side
   int64_t lastColumns = 0;                   // of bn, in sums of their own: 192 columns are 128 and 64
   bool rounded = false;                      // singles by one product of tf32, which the copy engine rounds

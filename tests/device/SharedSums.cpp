@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contractions whose tiles are shared by several programs: few rows and many, steps that the parts divide evenly or
-// not, fewer steps than parts, with and without warps that copy, with one block for each program or several.
+// not, fewer steps than parts, with and without warps that copy, with one block for each program or several. The same
+// where the programs of a tile are a cluster: columns are cut, or rows where the columns of a share are in several
+// warps; the last ones have tiles that can't be cut, and meet in global memory.
 #include "tests/device/Products.h"
 
 namespace tilewright::test {
@@ -65,12 +67,55 @@ static void addRoleCases(std::vector<DeviceCase> &cases) {
   cases.push_back(product(bytes, "multiple of 8"));
 }
 
+namespace {
+struct ClusteredShape {
+  int64_t m, n, k, bm, bn, bk, warps, parts;
+  int64_t groups = 0, lastColumns = 0;
+  const char *edge = "multiple of 8";
+};
+constexpr ClusteredShape clusteredShapes[] = {
+    {16, 64, 512, 16, 64, 64, 4, 2},          // rows are cut: warps share out the columns
+    {100, 72, 328, 64, 64, 64, 4, 4},         // without roles, with steps that the parts do not divide
+    {100, 40, 64, 32, 64, 32, 4, 4},          // parts without steps
+    {120, 136, 512, 64, 64, 64, 4, 2, 1},     // with roles
+    {120, 136, 1024, 64, 64, 64, 4, 4, 1},    //
+    {72, 200, 1024, 64, 64, 64, 4, 8, 1},     //
+    {136, 264, 1024, 128, 128, 64, 8, 4, 1},  //
+    {136, 72, 512, 128, 64, 64, 4, 2, 1},     //
+    {72, 200, 512, 64, 192, 64, 4, 2, 1, 64}, // two strips
+    {64, 64, 128, 64, 64, 64, 4, 2, 1, 0, "power of two"},
+    {128, 768, 3072, 64, 64, 64, 4, 4, 1, 0, "power of two"},
+    {512, 768, 3072, 128, 128, 64, 8, 4, 1, 0, "power of two"},
+    {16, 64, 512, 16, 64, 64, 4, 8},
+};
+} // namespace
+
+static void addClusteredCases(std::vector<DeviceCase> &cases) {
+  for (DType type : {DType::F16, DType::BF16, DType::F32, DType::I8})
+    for (Tail tail : {Tail::Bias, Tail::Residual, Tail::Gelu})
+      for (const ClusteredShape &s : clusteredShapes) {
+        if (elementBytes(type) != 2 && tail != Tail::Bias)
+          continue;
+        Product p{type, s.m, s.n, s.k, s.bm, s.bn, s.bk, s.warps, 3};
+        p.parts = s.parts, p.clustered = true, p.groups = s.groups, p.lastColumns = s.lastColumns, p.tail = tail;
+        if (type == DType::F32)
+          p.bk = 32;
+        p.transposedB = type == DType::I8;
+        if (type == DType::I8 && s.groups)
+          p.bk = 128;
+        cases.push_back(product(p, s.edge));
+      }
+}
+
 void addSharedSumCases(std::vector<DeviceCase> &cases) {
   size_t first = cases.size();
   addPlainCases(cases);
   addRoleCases(cases);
   for (; first < cases.size(); ++first)
     cases[first].family = "shared sums";
+  addClusteredCases(cases);
+  for (; first < cases.size(); ++first)
+    cases[first].family = "clustered sums";
 }
 
 } // namespace tilewright::test

@@ -70,10 +70,10 @@ static tile::ScheduleAttr perturb(tile::ScheduleAttr schedule, bool odd) {
       changed.push_back(size == 1 ? 1 : odd ? (i % 2 ? 7 : 3) : (i % 2 ? 4 : 8));
     return changed;
   };
-  return tile::ScheduleAttr::get(schedule.getContext(), schedule.getRoot(), change(schedule.getTile()),
-                                 change(schedule.getReduce()), 1, 1, schedule.getRegisters(),
-                                 schedule.getPack() ? 8 : 0, /*groups=*/0, /*order=*/1, /*parts=*/1, /*mostTiles=*/0,
-                                 /*inPlace=*/false, /*matrix=*/false);
+  return tile::ScheduleAttr::get(
+      schedule.getContext(), schedule.getRoot(), change(schedule.getTile()), change(schedule.getReduce()), 1, 1,
+      schedule.getRegisters(), schedule.getPack() ? 8 : 0, /*groups=*/0, /*order=*/1, /*parts=*/1, /*clustered=*/false,
+      /*mostTiles=*/0, /*inPlace=*/false, /*matrix=*/false);
 }
 
 tile::ScheduleAttr unchanged(tile::ScheduleAttr schedule) { return schedule; }

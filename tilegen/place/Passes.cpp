@@ -71,11 +71,11 @@ struct AssignLayoutsPass : impl::AssignLayoutsPassBase<AssignLayoutsPass> {
 struct ShareSumsPass : impl::ShareSumsPassBase<ShareSumsPass> {
   using ShareSumsPassBase::ShareSumsPassBase;
   void runOnOperation() override {
-    KernelOp kernel = getOperation();
-    if (failed(checkLayouts(kernel)))
+    FailureOr<PlaceFacts> facts = factsOf(getOperation(), target);
+    if (failed(facts) || failed(checkLayouts(getOperation())))
       return signalPassFailure();
-    if (!kernel.isPlaced())
-      shareSums(kernel);
+    if (!getOperation().isPlaced())
+      shareSums(getOperation(), *facts);
   }
 };
 

@@ -42,8 +42,10 @@ def ShareSumsPass : PlaceStep<"share-sums"> {
   let summary = "Give each tile to several programs, which sum a part of the steps each";
   let description = [{
     Takes kernels whose tiles have layouts and whose schedule has `parts`. Others stay as they are, and so do kernels
-    that do more than sum in their loop, or whose number of programs is not known; a remark says why.
+    that do more than sum in their loop, or whose number of programs is not known; a remark says why. Where the schedule
+    also says `clustered` and the target has clusters, the programs of a tile are one.
   }];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The target, as --target spells it">];
 }
 
 def AssignRolesPass : PlaceStep<"assign-roles"> {

@@ -76,6 +76,7 @@ PlaceFacts tile::placeFacts(const TargetDesc &target) {
   facts.constantsFirst = target.roles.constantsFirst;
   facts.bulkStoresFrom = target.roles.bulkStoresFrom;
   facts.units = target.units;
+  facts.clusterBlocks = target.clusterBlocks;
   facts.sharedBytes = target.sharedBytes;
   for (const Fragments &row : allFragments())
     for (const MatrixInstruction &instruction : target.matrix)
@@ -113,7 +114,7 @@ LogicalResult tile::placeTiles(ModuleOp module, const PlaceFacts &facts) {
     flattenLoops(kernel);
     if (failed(assignLayouts(kernel, facts)))
       return failure();
-    shareSums(kernel);
+    shareSums(kernel, facts);
     if (assignRoles(kernel, facts)) {
       for (auto roles : kernel.getBody().getOps<RolesOp>())
         if (failed(checkRegisters(roles)))

@@ -18,6 +18,7 @@ struct PlaceFacts {
   bool constantsFirst = false; // copies of constants start before the wait for the kernels before
   int64_t bulkStoresFrom = 0;  // programs of a block, from which the engine stores results; 0: never
   int64_t units = 1;           // multiprocessors
+  int64_t clusterBlocks = 0;   // that can write to each other's shared memory, at most; 0: none
   int64_t sharedBytes = 0;     // of a block
   llvm::SmallVector<std::pair<MatrixType, llvm::StringRef>>
       fragments; // matrix instructions by preference: elements, and a row of allFragments()
@@ -41,8 +42,9 @@ void flattenLoops(KernelOp kernel);
 /// `instruction`, which is absent for fused multiply-add).
 mlir::LogicalResult assignLayouts(KernelOp kernel, const PlaceFacts &facts);
 /// Several programs share the sums of one tile, where the schedule says so. Where that cannot be, the kernel stays as
-/// it is, with the reason as a remark for tilewright-opt.
-void shareSums(KernelOp kernel);
+/// it is, and where they should be a cluster and cannot, they meet in global memory, with the reason as a remark for
+/// tilewright-opt.
+void shareSums(KernelOp kernel, const PlaceFacts &facts);
 /// Where the schedule asks for groups and the target's copy engine can bring the operands: warps that copy and warps
 /// that multiply, in blocks that take several programs. False, and the kernel stays as it is, where the schedule does
 /// not ask for that or the target has no engine, and, with the reason as a remark for tilewright-opt, where the

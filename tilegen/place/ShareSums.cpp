@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives each tile to several programs, where the schedule says so: each sums a part of the steps, and the one that
-// arrives last adds up the sums of all and does the rest.
+// Gives each tile to several programs, where the schedule says so: each sums a part of the steps. What they have is
+// brought together in one of two ways (tilegen/tile/PartOps.td). Here the program that arrives last adds up the sums of
+// all and does the rest:
 //
 //   %p = tile.program_id 0                   %p = tile.program_id 0
 //   ...                                      %tile = %p / parts, %part = %p % parts
@@ -11,11 +12,18 @@
 //                                              %total = tile.part_read parts[%tile, 0] + tile.part_read [%tile, 1] ...
 //                                              epilogue, tile.store }
 //
+// Where the schedule says `clustered` and the target has clusters, the programs of a tile are the blocks of one, and each
+// finishes a share of the tile (ClusterShares.h):
+//
+//   %share = tile.part_sum %sums[%part] of parts
+//   the share's epilogue, tile.store
+//
 // A loop that carries more than sums, an attention's, has tile.part_join behind it: it says how two parts become one.
 //
 // The last program reads back its own part too, so that the order of the additions, and with it the result's bits, does
 // not depend on which program is last. The part is program mod parts, the tile program / parts: only `parts` is divided
 // by, which is a constant, and not the number of tiles.
+#include "tilegen/place/ClusterShares.h"
 #include "tilegen/place/LoopBounds.h"
 #include "tilegen/place/Place.h"
 #include "tilegen/tile/PartsTogether.h"
@@ -31,10 +39,10 @@ namespace {
 class SumSharer {
 public:
   SumSharer(KernelOp kernel, ScheduleAttr schedule)
-      : kernel_(kernel), parts_(schedule.getParts()), tiles_(schedule.getMostTiles()), b_(kernel.getContext()),
-        loc_(kernel.getLoc()) {}
+      : kernel_(kernel), schedule_(schedule), parts_(schedule.getParts()), tiles_(schedule.getMostTiles()),
+        b_(kernel.getContext()), loc_(kernel.getLoc()) {}
   bool fits(std::string &why);
-  void run();
+  void run(const PlaceFacts &facts);
 
 private:
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(b_, loc_, value); }
@@ -46,7 +54,9 @@ private:
   ArrayRef<int64_t> live() { return join_ ? join_.getLive().value_or(ArrayRef<int64_t>()) : ArrayRef<int64_t>(); }
   DenseI64ArrayAttr liveAttr() { return join_ ? join_.getLiveAttr() : DenseI64ArrayAttr(); }
   AffineExpr dim() { return b_.getAffineDimExpr(0); }
+  std::optional<unsigned> shareDim(const PlaceFacts &facts);
   void numberParts();
+  void makeWorkspaces();
   void cutLoop();
   void cutEvenly(int64_t steps);
   SmallVector<Value> joinParts(ValueRange soFar, ValueRange part);
@@ -54,12 +64,14 @@ private:
   void finishLast();
 
   KernelOp kernel_;
+  ScheduleAttr schedule_;
   int64_t parts_, tiles_; // of each tile; the most tiles
   OpBuilder b_;
   Location loc_;
   scf::ForOp loop_;
   PartJoinOp join_; // null: the loop carries sums
-  Value tile_, part_, arrivals_;
+  Value tile_, part_;
+  Value arrivals_;                // null in a cluster, as are the workspaces
   SmallVector<Value> workspaces_; // of each result of the loop
 };
 
@@ -112,7 +124,19 @@ bool SumSharer::fits(std::string &why) {
 
 //===- Rewriting --------------------------------------------------------------------------------------------------===//
 
-/// Takes tile and part from the program's number, multiplies the grid by the number of parts, and makes workspaces.
+/// The dimension along which a cluster's blocks cut the tile; nullopt if the schedule or the target has no clusters,
+/// and, with the reason as a remark, where the tile can't be cut.
+std::optional<unsigned> SumSharer::shareDim(const PlaceFacts &facts) {
+  if (!schedule_.getClustered() || parts_ > facts.clusterBlocks)
+    return std::nullopt;
+  std::string why = "two groups of warps multiply";
+  std::optional<unsigned> dim = schedule_.getGroups() > 1 ? std::nullopt : findShareDim(loop_, parts_, why);
+  if (!dim)
+    kernel_.emitRemark() << "its parts meet in global memory because " << why;
+  return dim;
+}
+
+/// Takes tile and part from the program's number, and multiplies the grid by the number of parts.
 void SumSharer::numberParts() {
   SmallVector<ProgramIdOp> ids(kernel_.getBody().getOps<ProgramIdOp>());
   b_.setInsertionPointToStart(&kernel_.getBody().front());
@@ -128,6 +152,11 @@ void SumSharer::numberParts() {
   AffineExpr one = b_.getAffineConstantExpr(1);
   kernel_.setGrid(
       AffineMap::get(0, kernel_.getNumSymbols(), {kernel_.getGrid().getResult(0) * parts_, one, one}, b_.getContext()));
+}
+
+/// Where parts meet in global memory.
+void SumSharer::makeWorkspaces() {
+  b_.setInsertionPointAfter(part_.getDefiningOp());
   auto memory = [&](Type element, ArrayRef<int64_t> sizes, bool zeroed) {
     SmallVector<AffineExpr> exprs =
         llvm::map_to_vector(sizes, [&](int64_t size) { return b_.getAffineConstantExpr(size); });
@@ -230,20 +259,23 @@ void SumSharer::finishLast() {
     join_.erase();
 }
 
-void SumSharer::run() {
+void SumSharer::run(const PlaceFacts &facts) {
+  std::optional<unsigned> dim = shareDim(facts);
   numberParts();
+  if (!dim)
+    makeWorkspaces();
   cutLoop();
-  finishLast();
+  dim ? finishShares(loop_, *dim, part_, parts_) : finishLast();
 }
 
-void tilewright::tile::shareSums(KernelOp kernel) {
+void tilewright::tile::shareSums(KernelOp kernel, const PlaceFacts &facts) {
   ScheduleAttr schedule = kernel.getScheduleAttr();
-  bool isDone = !kernel.getBody().getOps<WorkspaceOp>().empty();
+  bool isDone = !kernel.getBody().getOps<WorkspaceOp>().empty() || kernel.getClusterBlocks() > 1;
   if (schedule && schedule.getParts() > 1 && !isDone) {
     SumSharer sharer(kernel, schedule);
     std::string why;
     if (sharer.fits(why))
-      sharer.run();
+      sharer.run(facts);
     else
       kernel.emitRemark() << "its sums are not shared because " << why;
   }

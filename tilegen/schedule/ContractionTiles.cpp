@@ -48,8 +48,16 @@ tile::ScheduleAttr makeMatmul(const KernelSpace &space, const MatmulTile &chosen
                                      order);
 }
 
-tile::ScheduleAttr withParts(const KernelSpace &space, tile::ScheduleAttr schedule, int64_t parts, int64_t tiles) {
-  return schedule.withParts(parts, parts == 1 || areSizesKnown(space) ? 0 : tiles);
+tile::ScheduleAttr withParts(const KernelSpace &space, tile::ScheduleAttr schedule, int64_t parts, int64_t tiles,
+                             bool clustered) {
+  return schedule.withParts(parts, clustered, parts == 1 || areSizesKnown(space) ? 0 : tiles);
+}
+
+tile::ScheduleAttr withStages(tile::ScheduleAttr schedule, int64_t stages) {
+  return tile::ScheduleAttr::get(
+      schedule.getContext(), schedule.getRoot(), schedule.getTile(), schedule.getReduce(), schedule.getWarps(), stages,
+      schedule.getRegisters(), schedule.getPack(), schedule.getGroups(), schedule.getOrder(), schedule.getParts(),
+      schedule.getClustered(), schedule.getMostTiles(), schedule.getInPlace(), schedule.getMatrix());
 }
 
 tile::ScheduleAttr withColumns(tile::ScheduleAttr schedule, int64_t columns) {

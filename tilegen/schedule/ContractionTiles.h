@@ -35,7 +35,10 @@ tile::ScheduleAttr makeMatmul(const KernelSpace &space, const MatmulTile &chosen
                               int64_t groups = 0, int64_t order = 1);
 /// The same schedule with each tile shared by `parts` programs. `tiles` is the most tiles that there may be; it is
 /// noted where sizes are not known.
-tile::ScheduleAttr withParts(const KernelSpace &space, tile::ScheduleAttr schedule, int64_t parts, int64_t tiles);
+tile::ScheduleAttr withParts(const KernelSpace &space, tile::ScheduleAttr schedule, int64_t parts, int64_t tiles,
+                             bool clustered = false);
+/// The same schedule with `stages` stages.
+tile::ScheduleAttr withStages(tile::ScheduleAttr schedule, int64_t stages);
 /// The same schedule with tiles of `columns` columns.
 tile::ScheduleAttr withColumns(tile::ScheduleAttr schedule, int64_t columns);
 

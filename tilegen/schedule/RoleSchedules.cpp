@@ -219,14 +219,20 @@ static int64_t bytesOfResults(const KernelSpace &space, const RoleTile &row, con
   return from && rounds >= from ? row.tile.warps * row.groups * bytesOfWarp : 0;
 }
 
+/// How many stages of a tile there is shared memory for, beside so many bytes.
+static int64_t stagesBeside(const KernelSpace &space, int64_t rows, int64_t columns, int64_t bytes,
+                            const TargetDesc &target) {
+  if (areSplit(space))
+    bytes += roomsOfSingles * rows * bytesOfWarpgroups;
+  return (target.sharedBytes - bytesOfRings - bytes) / ((rows + columns) * bytesOfWarpgroups);
+}
+
 /// The schedule with roles for a tile. A second group is left out where each block takes one tile.
 static tile::ScheduleAttr makeRoles(const KernelSpace &space, const RoleTile &row, int64_t step, int64_t steps,
                                     const TargetDesc &target) {
   int64_t groups = blocksOf(space, row.tile) > target.units ? row.groups : 1,
-          stageBytes = (row.tile.rows + row.tile.columns) * bytesOfWarpgroups,
-          beside =
-              areSplit(space) ? roomsOfSingles * row.tile.rows * bytesOfWarpgroups : bytesOfResults(space, row, target),
-          room = (target.sharedBytes - bytesOfRings - beside) / stageBytes,
+          beside = areSplit(space) ? 0 : bytesOfResults(space, row, target),
+          room = stagesBeside(space, row.tile.rows, row.tile.columns, beside, target),
           stages = std::clamp<int64_t>(room, 1, std::min(mostStages, std::max<int64_t>(steps, 2)));
   tile::ScheduleAttr schedule = makeMatmul(space, row.tile, step, stages, groups, rowsOfOrder);
   return isTurned(space) ? schedule.withPack(1) : schedule;
@@ -270,6 +276,14 @@ SmallVector<tile::ScheduleAttr> allRoleSchedules(const KernelSpace &space, int64
     if (isFilled(space, row.tile) && hasRegisters(space, row.tile, target) && !spillsSingles(space, row.tile, target))
       schedules.push_back(makeRoles(space, row, step, steps, target));
   return schedules;
+}
+
+tile::ScheduleAttr leaveRoom(const KernelSpace &space, tile::ScheduleAttr roles, int64_t bytes,
+                             const TargetDesc &target) {
+  constexpr int64_t fewestStages = 3;
+  ArrayRef<int64_t> tile = roles.getTile().take_back(2);
+  int64_t stages = std::min(roles.getStages(), stagesBeside(space, tile[0], tile[1], bytes, target));
+  return stages < std::min(fewestStages, roles.getStages()) ? tile::ScheduleAttr() : withStages(roles, stages);
 }
 
 std::optional<double> efficiencyOfRoles(const KernelSpace &space, tile::ScheduleAttr schedule) {

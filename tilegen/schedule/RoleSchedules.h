@@ -18,6 +18,11 @@ tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, int64_t
 llvm::SmallVector<tile::ScheduleAttr> allRoleSchedules(const KernelSpace &space, int64_t step, int64_t steps,
                                                        const TargetDesc &target);
 
+/// The same schedule with roles, with no more stages than leave so many bytes of shared memory. Null if fewer than three
+/// are left.
+tile::ScheduleAttr leaveRoom(const KernelSpace &space, tile::ScheduleAttr roles, int64_t bytes,
+                             const TargetDesc &target);
+
 /// The rate of the matrix units that a schedule with roles reaches, relative to that of the best tile. nullopt without
 /// roles.
 std::optional<double> efficiencyOfRoles(const KernelSpace &space, tile::ScheduleAttr schedule);

@@ -7,14 +7,15 @@
 //   streaming     the same with the bytes of a step, on the way into a multiprocessor
 //   memory        both operands, read once
 //   waiting       the start, the first load, then for each step what its pipeline does not hide of a load
-//   sharing       for each round of blocks: the counter, and the parts' way through the second-level cache
+//   sharing       for each round of blocks: the counter, and the parts' way through the second-level cache; in a
+//                 cluster, its barriers, and the shares' way between multiprocessors
 //
 // Fitted on an H100 to 131 products of halves, 14 convolutions and 4 products of rounded singles, each with up to 72
 // tiles and numbers of parts: what is chosen takes 1.013 times as long as the best in the geometric mean, at most 1.13
 // (docs/performance/gpu-products.md, "Products of medium size").
 #include "tilegen/schedule/SharedSums.h"
 
-#include "tilegen/schedule/ContractionTiles.h"
+#include "tilegen/schedule/RoleSchedules.h"
 
 #include "tilegen/tile/MatmulPrecision.h"
 #include "tilegen/tile/PartsTogether.h"
@@ -34,6 +35,9 @@ constexpr double bytesOfUnitPerSecond = 1.2e11; // of a multiprocessor, from the
 constexpr double secondsOfSharing = 2e-6;       // to write the last bytes, and count
 constexpr double secondsOfLatency = 0.4e-6;     // until the first bytes of the parts are there that are read together
 constexpr double bytesOfPartsPerSecond = 5e10;  // of a multiprocessor, between the second-level cache and registers
+constexpr double secondsOfCluster = 1.8e-6;     // to start together, and to wait for each other
+constexpr double bytesGivenPerSecond = 8e9;     // to a multiprocessor, from the others of its cluster
+constexpr double costOfClusters = 1.05;         // times as long as the estimate, to be chosen
 constexpr double bytesOfGemvPerSecond = 1.4e10; // of a multiprocessor that reads single sectors of many rows
 constexpr double clearGain = 0.95;              // of the time of what was chosen first, at most
 // Left sides that are not rows of a matrix, such as windows, take this many times as long without roles, since threads
@@ -42,9 +46,15 @@ constexpr double costOfGathering = 1.2;
 constexpr int64_t fewestSteps = 4;     // of a part: below, filling the pipeline is all there is
 constexpr int64_t mostResident = 2;    // blocks of a multiprocessor that share its memory
 constexpr int64_t sumsOfResident = 32; // of a thread: with more, registers are for one block
-constexpr int64_t numbersOfParts[] = {1, 2, 3, 4, 6, 8};
 constexpr int64_t bytesOfSum = 4;
 constexpr int64_t mostOfUnknown = 8 << 10; // elements of a tile, 64x128
+
+/// How many blocks share a tile, and whether they are a cluster.
+struct Sharing {
+  int64_t parts = 1;
+  bool clustered = false;
+};
+constexpr Sharing waysToShare[] = {{1}, {2}, {3}, {4}, {6}, {8}, {2, true}, {4, true}, {8, true}};
 
 /// The sizes of a contraction, all of which are known, assumed, or promised to be no larger.
 struct Sizes {
@@ -130,15 +140,30 @@ static double estimateGemv(const Sizes &sizes, const TargetDesc &target, int64_t
   return secondsOfStart + secondsOfLoad + std::max(1.0, rounds) * bytes / bytesOfGemvPerSecond;
 }
 
+/// The bytes of sums that the others of a cluster give to each block.
+static int64_t bytesGiven(tile::ScheduleAttr schedule, int64_t parts) {
+  auto [rows, columns] = tileOf(schedule);
+  return rows * columns * bytesOfSum / parts * (parts - 1);
+}
+
+/// How many blocks run at a time, one on each multiprocessor. Those of a cluster are in one part of the chip, and where a
+/// part's multiprocessors are no multiple of their number, some are left over: an H100 runs 66 clusters of two, 30 of four
+/// and 15 of eight.
+static int64_t unitsFor(Sharing sharing, const TargetDesc &target) {
+  constexpr int64_t leftOver = 12;
+  return sharing.clustered && sharing.parts > 2 ? target.units - leftOver : target.units;
+}
+
 /// The estimate at the top of this file, in seconds.
-static double estimate(const Sizes &sizes, const ContractionSchedule &candidate, int64_t parts,
+static double estimate(const Sizes &sizes, const ContractionSchedule &candidate, Sharing sharing,
                        const TargetDesc &target) {
   tile::ScheduleAttr schedule = candidate.schedule;
   auto [rows, columns] = tileOf(schedule);
-  int64_t steps = llvm::divideCeil(stepsOf(sizes, schedule), parts), blocks = tilesOf(sizes, rows, columns) * parts,
+  int64_t parts = sharing.parts, steps = llvm::divideCeil(stepsOf(sizes, schedule), parts),
+          blocks = tilesOf(sizes, rows, columns) * parts,
           rowBytes = schedule.getReduce().back() * sizes.element.getIntOrFloatBitWidth() / 8;
   int64_t stages = schedule.getStages(), resident = residentOf(sizes, schedule, target);
-  double rounds = llvm::divideCeil(blocks, target.units),
+  double rounds = llvm::divideCeil(blocks, unitsFor(sharing, target)),
          roundsOfWaiting = schedule.getGroups() ? 1 : llvm::divideCeil(blocks, target.units * resident);
   int64_t sumsOfThread = rows * columns / (schedule.getWarps() * target.warpWidth),
           waits = parts / tile::partsTogether(parts, sumsOfThread, tile::registersOnTheWay);
@@ -148,10 +173,13 @@ static double estimate(const Sizes &sizes, const ContractionSchedule &candidate,
                      bytesOfUnitPerSecond,
          memory = sizes.bytes() / target.bandwidth,
          waiting = secondsOfStart + secondsOfLoad * (1 + roundsOfWaiting * steps / std::max<int64_t>(stages - 1, 1)),
-         sharing =
-             secondsOfSharing + waits * secondsOfLatency + area * bytesOfSum * (parts + 1) / bytesOfPartsPerSecond;
+         meeting = sharing.clustered
+                       ? secondsOfCluster + static_cast<double>(bytesGiven(schedule, parts)) / bytesGivenPerSecond
+                       : secondsOfSharing + static_cast<double>(waits) * secondsOfLatency +
+                             area * bytesOfSum * (parts + 1) / bytesOfPartsPerSecond;
   double roundsOfSharing = parts == 1 ? 0 : schedule.getGroups() ? rounds : roundsOfWaiting;
-  return std::max({multiplying, streaming, memory}) + waiting + roundsOfSharing * sharing;
+  return (sharing.clustered ? costOfClusters : 1) *
+         (std::max({multiplying, streaming, memory}) + waiting + roundsOfSharing * meeting);
 }
 
 std::optional<double> estimateSeconds(const KernelSpace &space, const TargetDesc &target,
@@ -161,7 +189,32 @@ std::optional<double> estimateSeconds(const KernelSpace &space, const TargetDesc
     return std::nullopt;
   if (candidate.schedule.getRoot() == graph::RootKind::Gemv)
     return estimateGemv(*sizes, target, tileOf(candidate.schedule).second);
-  return estimate(*sizes, candidate, candidate.schedule.getParts(), target);
+  return estimate(*sizes, candidate, {candidate.schedule.getParts(), candidate.schedule.getClustered()}, target);
+}
+
+/// The schedule `other` as it is if its tiles are shared in this way; null where they can't be. Without sharing, the
+/// choice among tiles with roles was made already, and that among others.
+static tile::ScheduleAttr tryToShare(const KernelSpace &space, const Sizes &sizes, tile::ScheduleAttr chosen,
+                                     tile::ScheduleAttr other, Sharing sharing, const TargetDesc &target) {
+  auto [rows, columns] = tileOf(other);
+  int64_t tiles = tilesOf(sizes, rows, columns), steps = stepsOf(sizes, other), parts = sharing.parts;
+  bool isOfOtherKind = chosen.getRoot() == graph::RootKind::Gemv || (chosen.getGroups() == 0 && other.getGroups());
+  // Unknown sizes take registers, which the largest tiles do not have, except for parts of halves with roles.
+  bool hasRegisters =
+      sizes.areKnown || rows * columns <= mostOfUnknown || (parts > 1 && !sizes.element.isF32() && other.getGroups());
+  // Roles need loops of the same length in all programs (tilegen/place/roles/AssignRoles.cpp).
+  bool areEven = !other.getGroups() || steps % parts == 0;
+  if (!hasRegisters || !areEven || (parts == 1 ? !isOfOtherKind : steps / parts < fewestSteps))
+    return {};
+  if (parts == 1)
+    return other;
+  // Without roles, a cluster's share of a tile is seldom in the same registers of all threads.
+  if (sharing.clustered && (parts > target.clusterBlocks || other.getGroups() != 1))
+    return {};
+  if (!sharing.clustered && tiles * parts > target.units * residentOf(sizes, other, target))
+    return {};
+  tile::ScheduleAttr schedule = sharing.clustered ? leaveRoom(space, other, bytesGiven(other, parts), target) : other;
+  return schedule ? withParts(space, schedule, parts, tiles, sharing.clustered) : schedule;
 }
 
 tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target, const ContractionSchedule &chosen,
@@ -170,33 +223,18 @@ tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target,
   if (!sizes || !sizes->areMost)
     return chosen.schedule;
   tile::ScheduleAttr best = chosen.schedule;
-  bool isGemv = best.getRoot() == graph::RootKind::Gemv;
   auto gathering = [&](tile::ScheduleAttr schedule) {
     return space.lhs.getDefiningOp() && !schedule.getGroups() ? costOfGathering : 1;
   };
-  double least = clearGain * gathering(best) *
-                 (isGemv ? estimateGemv(*sizes, target, tileOf(best).second) : estimate(*sizes, chosen, 1, target));
-  for (const ContractionSchedule &other : others) {
-    auto [rows, columns] = tileOf(other.schedule);
-    int64_t tiles = tilesOf(*sizes, rows, columns), steps = stepsOf(*sizes, other.schedule),
-            room = target.units * residentOf(*sizes, other.schedule, target);
-    for (int64_t parts : numbersOfParts) {
-      bool isShared = parts > 1, fits = tiles * parts <= room && steps / parts >= fewestSteps;
-      // Without parts the choice among tiles with roles was made already, and that among others.
-      bool isOfOtherKind = isGemv || (chosen.schedule.getGroups() == 0 && other.schedule.getGroups());
-      if (isShared ? !fits : !isOfOtherKind)
-        continue;
-      // Unknown sizes take registers, which the largest tiles do not have, except for parts of halves with roles.
-      bool hasRegisters = isShared && !sizes->element.isF32() && other.schedule.getGroups();
-      if (!sizes->areKnown && !hasRegisters && rows * columns > mostOfUnknown)
-        continue;
-      // Roles need loops of the same length in all programs (tilegen/place/roles/AssignRoles.cpp).
-      if (other.schedule.getGroups() && steps % parts)
-        continue;
-      if (double time = gathering(other.schedule) * estimate(*sizes, other, parts, target); time < least)
-        best = isShared ? withParts(space, other.schedule, parts, tiles) : other.schedule, least = time;
-    }
-  }
+  double unshared = best.getRoot() == graph::RootKind::Gemv ? estimateGemv(*sizes, target, tileOf(best).second)
+                                                            : estimate(*sizes, chosen, {}, target),
+         least = clearGain * gathering(best) * unshared;
+  for (const ContractionSchedule &other : others)
+    for (Sharing sharing : waysToShare)
+      if (tile::ScheduleAttr schedule = tryToShare(space, *sizes, chosen.schedule, other.schedule, sharing, target))
+        if (double time = gathering(schedule) * estimate(*sizes, {schedule, other.efficiency}, sharing, target);
+            time < least)
+          best = schedule, least = time;
   return best;
 }
 

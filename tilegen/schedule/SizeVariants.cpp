@@ -39,7 +39,7 @@ static AffineExpr findUnknownSize(const KernelSpace &space) {
 }
 
 static tile::ScheduleAttr withoutMostTiles(tile::ScheduleAttr schedule) {
-  return schedule.withParts(schedule.getParts(), /*mostTiles=*/0);
+  return schedule.withParts(schedule.getParts(), schedule.getClustered(), /*mostTiles=*/0);
 }
 
 /// Is `wide`, which was chosen for larger sizes, as good as `own` for the assumed size, so that no further kernel is

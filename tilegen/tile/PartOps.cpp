@@ -98,3 +98,27 @@ SmallVector<Value> PartJoinOp::emitJoin(OpBuilder &builder, ValueRange soFar, Va
   return llvm::map_to_vector(body.getTerminator()->getOperands(),
                              [&](Value value) { return now.lookupOrDefault(value); });
 }
+
+LogicalResult PartSumOp::verify() {
+  if (!llvm::isPowerOf2_64(getParts()))
+    return emitOpError() << "expected a power of two parts because layouts are cut bit by bit, got " << getParts();
+  if (getValues().empty() || getValues().size() != getResults().size())
+    return emitOpError() << "expected a share for each of its values, got " << getResults().size() << " of "
+                         << getValues().size();
+  for (auto [value, result] : llvm::zip(getValues().getTypes(), getResultTypes())) {
+    auto tile = cast<RankedTensorType>(value), share = cast<RankedTensorType>(result);
+    if (!isa_and_nonnull<LayoutAttr>(tile.getEncoding()))
+      return emitOpError() << "expected a tile with a layout because registers are given away as they lie, got "
+                           << tile;
+    if (!cutDim(tile, share, getParts()))
+      return emitOpError() << "expected one of " << getParts()
+                           << " shares that are in the same registers of all threads, got " << share << " of " << tile;
+  }
+  return success();
+}
+
+int64_t KernelOp::getClusterBlocks() {
+  int64_t blocks = 1;
+  walk([&](PartSumOp op) { blocks = op.getParts(); });
+  return blocks;
+}

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //===- PartOps.td - tiles that several programs compute together --------------------------------------------------===//
 //
-// Where there are few tiles and many steps, several programs share one tile. Each writes what it has to a workspace in
-// global memory and arrives; the one that arrives last reads the parts of all, combines them in their order, and goes
-// on alone. Which one that is differs from run to run, the bits of the result do not. tilegen/place/ShareSums.cpp makes
-// such kernels.
+// Where there are few tiles and many steps, several programs share one tile. There are two ways to bring together what
+// they computed, and tilegen/place/ShareSums.cpp makes kernels of both kinds:
+//
+// - Each writes what it has to a workspace in global memory and arrives; the one that arrives last reads the parts of
+//   all, combines them in their order, and goes on alone. Which one that is differs from run to run, the bits of the
+//   result do not.
+// - They are the blocks of a cluster, which can write to each other's shared memory. Each gives every other the share
+//   of the tile that the other finishes, adds up in their order what it was given, and goes on with its own share.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_PART_OPS
@@ -154,6 +158,49 @@ def PartArriveOp : Tile_Op<"part_arrive", [MemoryEffects<[MemRead, MemWrite]>]> 
   let results = (outs I1:$last);
   let assemblyFormat = [{
     $arrivals `[` $tile `]` `of` $parts (`scratch` $scratch^)? attr-dict `:` type($arrivals)
+  }];
+  let hasVerifier = 1;
+}
+
+def PartSumOp : Tile_Op<"part_sum", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "this block's share of a tile, summed over the parts that the blocks of its cluster have computed";
+  let description = [{
+    The tile is cut along one dimension into as many shares as there are parts, so that all elements of a share are in
+    the same registers of all threads. Every block writes each share but its own to the shared memory of the block that
+    finishes it, waits until the others have written theirs, and adds what it has been given to its own: first that of
+    the next block, then of the one after that, around the cluster. So the bits are the same in each run. All threads of
+    the block, or of the role, execute it.
+
+    * `values`: what this block has computed of each tile.
+    * `part`: the block's number in its cluster, which is also the number of the share that it finishes.
+    * `parts`: how many blocks a cluster has.
+    * `scratch`: where the block's shared memory has room for what it is given: `parts` - 1 shares of each value, at a
+      multiple of 16. Set by placing.
+    * `results`: this block's share of each tile. Its type has the size of `values` divided by `parts` in one dimension.
+
+    ```mlir
+    tile.kernel @share(%y: !tile.buffer<f32, () -> (1, 256)>)
+        attributes {grid = affine_map<() -> (2, 1, 1)>, threads = 128 : i64, shared_bytes = 1024 : i64} {
+      %part = tile.program_id 0
+      %c0 = arith.constant 0 : index
+      %one = arith.constant dense<1.0>
+          : tensor<1x256xf32, #tile.layout<reg = [128], lane = [1, 2, 4, 8, 16], warp = [32, 64]>>
+      %sum = tile.part_sum %one[%part] of 2 scratch 0
+          : tensor<1x256xf32, #tile.layout<reg = [128], lane = [1, 2, 4, 8, 16], warp = [32, 64]>>
+          -> tensor<1x128xf32, #tile.layout<reg = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>>
+      %n = tile.size (d0) -> (d0 * 128)(%part)
+      tile.store %sum, %y[%c0, %n] bounds () -> (1, 256) map (d0, d1) -> (d0, d1)
+          : tensor<1x128xf32, #tile.layout<reg = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>>
+          -> !tile.buffer<f32, () -> (1, 256)>
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Tile>:$values, Index:$part, ConfinedAttr<I64Attr, [IntMinValue<2>]>:$parts,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$scratch);
+  let results = (outs Variadic<Tile_Tile>:$results);
+  let assemblyFormat = [{
+    $values `[` $part `]` `of` $parts (`scratch` $scratch^)? attr-dict `:` type($values) `->` type($results)
   }];
   let hasVerifier = 1;
 }

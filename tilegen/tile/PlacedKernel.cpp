@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -73,6 +74,39 @@ static LogicalResult verifyScratch(PartArriveOp arrive, KernelOp kernel) {
     return arrive.emitOpError() << "expected scratch within the kernel's " << room
                                 << " bytes of shared memory because its threads learn the answer there, got "
                                 << arrive.getScratchAttr();
+  return success();
+}
+
+/// Whether this loop around a tile.part_sum, over the programs of a block, takes one of them, as the number of all
+/// programs says or the schedule promises.
+static bool takesOneProgram(scf::ForOp loop, KernelOp kernel) {
+  std::optional<int64_t> end = getConstantIntValue(loop.getUpperBound()), step = getConstantIntValue(loop.getStep());
+  ScheduleAttr schedule = kernel.getScheduleAttr();
+  if (!end && schedule && schedule.getMostTiles())
+    end = schedule.getMostTiles() * schedule.getParts();
+  return end && step && *end <= *step;
+}
+
+/// Clusters are whole, and the same for all of the kernel.
+static LogicalResult verifyCluster(PartSumOp sum, KernelOp kernel) {
+  for (auto loop = sum->getParentOfType<scf::ForOp>(); loop; loop = loop->getParentOfType<scf::ForOp>())
+    if (!takesOneProgram(loop, kernel))
+      return sum.emitOpError()
+             << "expected no loop around it that a block may go through twice, because other blocks of "
+                "its cluster might then write to shared memory that it still reads";
+  auto parts = static_cast<int64_t>(sum.getParts());
+  if (parts != kernel.getClusterBlocks())
+    return sum.emitOpError() << "expected " << kernel.getClusterBlocks()
+                             << " parts as elsewhere in the kernel because a block is in one cluster, got " << parts;
+  AffineExpr blocks = kernel.getGrid().getResult(0);
+  if (!blocks.isMultipleOf(parts))
+    return sum.emitOpError() << "expected a multiple of " << parts << " blocks along x because clusters are whole, got "
+                             << kernel.getGridAttr();
+  int64_t bytes = givenBytes(sum), room = *kernel.getSharedBytes();
+  if (!sum.getScratch() || static_cast<int64_t>(*sum.getScratch()) + bytes > room)
+    return sum.emitOpError() << "expected " << bytes << " bytes of scratch within the kernel's " << room
+                             << " bytes of shared memory because other blocks write there, got "
+                             << sum.getScratchAttr();
   return success();
 }
 
@@ -165,6 +199,7 @@ static LogicalResult verifyOperation(Operation *op, KernelOp kernel) {
         return failed(part) ? part : verifyScratch(op, kernel);
       })
       .Case([&](DotOp op) { return verifyDot(op); })
+      .Case([&](PartSumOp op) { return verifyCluster(op, kernel); })
       .Case<PartArriveOp, BulkStoreOp>([&](auto op) { return verifyScratch(op, kernel); })
       .Case([&](scf::IfOp op) -> LogicalResult {
         if (op.getNumResults() || !op.getElseRegion().empty())

@@ -28,8 +28,18 @@ Layout operandLayout(DotOp dot, Operand operand, mlir::RankedTensorType type);
 /// The bytes of shared memory through which the warps of a placed reduction exchange their parts: for each element of
 /// the result one value of each warp along the dimension. 0 if no two warps share a result.
 int64_t exchangedBytes(ReduceOp reduce);
+/// Cuts a placed tile along `dim` into `parts` shares, a power of two: the type of a share. nullopt if a share's elements
+/// are not in the same registers of all threads.
+std::optional<mlir::RankedTensorType> shareType(mlir::RankedTensorType tile, unsigned dim, int64_t parts);
+/// The dimension along which `tile` is cut into shares of type `share`; nullopt if it is not.
+std::optional<unsigned> cutDim(mlir::RankedTensorType tile, mlir::RankedTensorType share, int64_t parts);
+/// For each register of a share, the register of `tile` that holds that element of share number `number`.
+llvm::SmallVector<unsigned> registersOfShare(mlir::RankedTensorType tile, unsigned dim, int64_t parts, int64_t number);
+
 /// The bytes of shared memory by which a tile.part_arrive tells a block's threads its answer.
 inline constexpr int64_t arrivalBytes = 4;
+/// The bytes of shared memory in which a block is given its share of all other blocks' values, for tile.part_sum.
+int64_t givenBytes(PartSumOp sum);
 /// The registers of a placed tile that hold elements below `live` in some thread; all of them if it is empty.
 llvm::SmallVector<unsigned> liveRegisters(mlir::Type tile, llvm::ArrayRef<int64_t> live);
 /// How many elements all threads together hold in these registers; an element that several threads hold counts for

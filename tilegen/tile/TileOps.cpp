@@ -83,7 +83,7 @@ void TileDialect::initialize() {
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, graph::RootKind root,
                                    ArrayRef<int64_t> tile, ArrayRef<int64_t> reduce, int64_t warps, int64_t stages,
                                    ArrayRef<int64_t> registers, int64_t pack, int64_t groups, int64_t order,
-                                   int64_t parts, int64_t mostTiles, bool inPlace, bool matrix) {
+                                   int64_t parts, bool clustered, int64_t mostTiles, bool inPlace, bool matrix) {
   for (ArrayRef<int64_t> list : {tile, reduce, registers})
     for (int64_t size : list)
       if (size <= 0)
@@ -105,6 +105,11 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (parts <= 0 || (parts > 1 && !mayHaveParts))
     return emitError()
            << "expected a positive number of parts, and more than one of a matmul or an attention alone, got " << parts;
+  if (clustered && (parts == 1 || !llvm::isPowerOf2_64(parts) || root != graph::RootKind::Matmul))
+    return emitError()
+           << "expected no clustered but of a matmul whose parts are a power of two, because each block of a "
+              "cluster finishes a share of its tile, got "
+           << parts << " parts of a " << graph::stringifyRootKind(root);
   if (mostTiles < 0 || (mostTiles > 0 && parts == 1))
     return emitError() << "expected no most_tiles but with parts, for which room is made, got " << mostTiles;
   if (inPlace && root != graph::RootKind::Matmul)

@@ -107,6 +107,8 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
       blocks that take several programs visit equally many keys.
     * `parts`: how many programs share the sums of one tile (tile.part_arrive). Each takes a part of the steps, in an
       attention of the keys.
+    * `clustered`: the programs that share a tile are the blocks of one cluster, and each finishes a share of the tile
+      (tile.part_sum). Without it they meet in global memory, and the last one finishes the tile (tile.part_arrive).
     * `most_tiles`: the number of tiles that the workspace for parts has room for. A launch may not have more. 0 if the
       number of tiles is known.
     * `in_place`: rows of a contraction's left side that may leave their buffer are read where they are, with guards;
@@ -119,13 +121,14 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                     OptionalSizeList<"of the register tile">:$registers, DefaultValuedParameter<"int64_t", "0">:$pack,
                     DefaultValuedParameter<"int64_t", "0">:$groups, DefaultValuedParameter<"int64_t", "1">:$order,
                     DefaultValuedParameter<"int64_t", "1">:$parts,
+                    DefaultValuedParameter<"bool", "false">:$clustered,
                     DefaultValuedParameter<"int64_t", "0">:$most_tiles,
                     DefaultValuedParameter<"bool", "false">:$in_place,
                     DefaultValuedParameter<"bool", "false">:$matrix);
   let assemblyFormat = [{
     `<` $root `,`
-    struct($tile, $reduce, $warps, $stages, $registers, $pack, $groups, $order, $parts, $most_tiles, $in_place,
-           $matrix) `>`
+    struct($tile, $reduce, $warps, $stages, $registers, $pack, $groups, $order, $parts, $clustered,
+           $most_tiles, $in_place, $matrix) `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -136,20 +139,21 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                                 ::llvm::ArrayRef<int64_t> tile, ::llvm::ArrayRef<int64_t> reduce, int64_t warps,
                                 int64_t stages = 1, int64_t groups = 0, int64_t order = 1, int64_t parts = 1,
                                 int64_t mostTiles = 0) {
-      return get(context, root, tile, reduce, warps, stages, {}, 0, groups, order, parts, mostTiles, false, false);
+      return get(context, root, tile, reduce, warps, stages, {}, 0, groups, order, parts, /*clustered=*/false, mostTiles,
+                 false, false);
     }
     /// The same, but for one of its parameters.
     ScheduleAttr withTile(::llvm::ArrayRef<int64_t> tile) const {
       return get(getContext(), getRoot(), tile, getReduce(), getWarps(), getStages(), getRegisters(), getPack(),
-                 getGroups(), getOrder(), getParts(), getMostTiles(), getInPlace(), getMatrix());
+                 getGroups(), getOrder(), getParts(), getClustered(), getMostTiles(), getInPlace(), getMatrix());
     }
     ScheduleAttr withPack(int64_t pack) const {
       return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), getStages(), getRegisters(), pack,
-                 getGroups(), getOrder(), getParts(), getMostTiles(), getInPlace(), getMatrix());
+                 getGroups(), getOrder(), getParts(), getClustered(), getMostTiles(), getInPlace(), getMatrix());
     }
-    ScheduleAttr withParts(int64_t parts, int64_t mostTiles) const {
+    ScheduleAttr withParts(int64_t parts, bool clustered, int64_t mostTiles) const {
       return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), getStages(), getRegisters(), getPack(),
-                 getGroups(), getOrder(), parts, mostTiles, getInPlace(), getMatrix());
+                 getGroups(), getOrder(), parts, clustered, mostTiles, getInPlace(), getMatrix());
     }
     /// For a program that is one thread with vector registers.
     static ScheduleAttr ofVector(::mlir::MLIRContext *context, ::tilewright::graph::RootKind root,
@@ -157,7 +161,7 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                                  ::llvm::ArrayRef<int64_t> registers, int64_t pack = 0, bool inPlace = false,
                                  bool matrix = false) {
       return get(context, root, tile, reduce, 1, 1, registers, pack, /*groups=*/0, /*order=*/1,
-                 /*parts=*/1, /*mostTiles=*/0, inPlace, matrix);
+                 /*parts=*/1, /*clustered=*/false, /*mostTiles=*/0, inPlace, matrix);
     }
   }];
 }
@@ -219,6 +223,8 @@ def KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbol
     unsigned getNumSymbols() { return getNumArguments() - getNumBuffers(); }
     ::mlir::Value getSymbol(unsigned i) { return getArgument(getNumBuffers() + i); }
     bool isPlaced() { return getSharedBytes().has_value(); }
+    /// How many blocks are a cluster of a placed kernel: those that meet in a tile.part_sum; 1 if there is none.
+    int64_t getClusterBlocks();
   }];
 }
 

@@ -101,8 +101,8 @@ INSTANTIATE_TEST_SUITE_P(Gpu, Conformance,
                          nameOf);
 
 INSTANTIATE_TEST_SUITE_P(GpuSums, Conformance,
-                         testing::Combine(testing::Values("shared sums", "stored weights", "paired products",
-                                                          "gated steps"),
+                         testing::Combine(testing::Values("shared sums", "clustered sums", "stored weights",
+                                                          "paired products", "gated steps"),
                                           testing::Values("sm_80", "sm_90a", "gfx942")),
                          nameOf);
 
@@ -160,6 +160,8 @@ TEST(InjectedFault, DroppedArrivals) { EXPECT_TRUE(isSeenInParts({.dropArrivals 
 TEST(InjectedFault, EveryArrivalIsTheLast) {
   EXPECT_TRUE(isSeenInParts({.allAreLast = true}, BlockOrder::WaitsBehindCount));
 }
+TEST(InjectedFault, SharesGivenEarly) { EXPECT_TRUE(isSeen("clustered sums", {.giveEarly = true})); }
+TEST(InjectedFault, SharesAddedEarly) { EXPECT_TRUE(isSeen("clustered sums", {.addEarly = true})); }
 TEST(InjectedFault, DroppedBarriers) { EXPECT_TRUE(isSeen("matmul", {.dropBarriers = true})); }
 bool isSeenInRoles(InjectedFaults faults) { return isSeen("matmul", faults, BlockOrder::Ascending, "_groups"); }
 TEST(InjectedFault, DroppedAwaits) { EXPECT_TRUE(isSeenInRoles({.dropAwaits = true})); }

@@ -2,6 +2,7 @@
 // A block of the imitated GPU while it runs: its threads are fibers, which yield where they must wait for others.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -47,9 +48,9 @@ struct EngineBarrier {
 struct Fiber {
   ucontext_t context;
   std::vector<std::byte> stack = std::vector<std::byte>(stackBytes);
-  bool done = false, hasAwaited = false;    // the kernels before
-  uint32_t warpVisits = 0, blockVisits = 0; // how often it arrived at a meeting of its warp, its block
-  uint32_t word = 0;                        // what it brings to its warp's meeting
+  bool done = false, hasAwaited = false;                       // the kernels before
+  uint32_t warpVisits = 0, blockVisits = 0, clusterVisits = 0; // how often it arrived at a meeting of its warp, ...
+  uint32_t word = 0;                                           // what it brings to its warp's meeting
   const void *given[2] = {};
   std::deque<std::vector<PendingCopy>> groups{1};
   std::deque<std::vector<PendingRead>> products{1};
@@ -78,7 +79,13 @@ struct RunningBlock {
   ucontext_t scheduler;
   unsigned current = 0;
   std::function<void()> body;
+  std::vector<RunningBlock *> cluster; // its blocks by their numbers, this one too
 
+  /// Have all threads ended, or has one not come to the cluster's barrier yet? Then others may not write to this block.
+  bool isUnreachable() const {
+    return std::ranges::all_of(fibers, [](const auto &fiber) { return fiber->done; }) ||
+           std::ranges::any_of(fibers, [](const auto &fiber) { return !fiber->done && !fiber->clusterVisits; });
+  }
   Fiber &self() { return *fibers[current]; }
   std::byte *memory() { return shared.data() + sharedStart; }
   /// The same byte as the copy engine and instructions see it.
@@ -106,6 +113,17 @@ struct RunningBlock {
       while (fiber->blockVisits < visit && !fiber->done)
         yield();
     leaveBarrier();
+  }
+  void arriveInCluster() {
+    ++self().clusterVisits;
+    ++progress;
+  }
+  void waitForCluster() {
+    uint32_t visits = self().clusterVisits;
+    for (RunningBlock *other : cluster)
+      for (auto &fiber : other->fibers)
+        while (fiber->clusterVisits < visits && !fiber->done)
+          yield();
   }
 };
 

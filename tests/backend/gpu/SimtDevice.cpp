@@ -78,54 +78,81 @@ void SimtDevice::giveView(View view) {
 
 //===- Blocks -----------------------------------------------------------------------------------------------------===//
 
-/// Whole warps take turns, the last one first. False if all that are left wait for what does not come.
-static bool runOn(RunningBlock &state) {
-  constexpr int patience = 3; // rounds in which nothing happens
+/// Each thread of the block runs until it must wait. False if all have ended, or the block waits for all others.
+static bool runRound(RunningBlock &state) {
+  bool running = false;
   block = &state;
+  for (unsigned t = state.fibers.size(); t-- > 0;)
+    if (!state.fibers[t]->done) {
+      running = true;
+      state.current = t;
+      swapcontext(&state.scheduler, &state.fibers[t]->context);
+      state.progress += state.fibers[t]->done;
+      if (state.waits)
+        return false;
+    }
+  return running;
+}
+
+/// The blocks of a cluster take turns, and in each of them whole warps, the last one first. False if all that are left
+/// wait for what does not come.
+static bool runOn(const std::vector<RunningBlock *> &cluster) {
+  constexpr int patience = 3; // rounds in which nothing happens
+  auto progress = [&] {
+    uint64_t all = 0;
+    for (const RunningBlock *state : cluster)
+      all += state->progress;
+    return all;
+  };
   for (int idle = 0; idle < patience; ++idle) {
     bool running = false;
-    uint64_t before = state.progress;
-    for (unsigned t = state.fibers.size(); t-- > 0;)
-      if (!state.fibers[t]->done) {
-        running = true;
-        state.current = t;
-        swapcontext(&state.scheduler, &state.fibers[t]->context);
-        state.progress += state.fibers[t]->done;
-        if (state.waits)
-          return true;
-      }
+    uint64_t before = progress();
+    for (RunningBlock *state : cluster)
+      running |= runRound(*state);
     if (!running)
       return true;
-    if (state.progress != before)
+    if (progress() != before)
       idle = -1;
   }
   return false;
 }
 
-bool SimtDevice::runBlocks(std::array<int64_t, 3> grid, const std::function<std::unique_ptr<RunningBlock>()> &make,
+bool SimtDevice::runBlocks(std::array<int64_t, 3> grid, int64_t blocksOfCluster,
+                           const std::function<std::unique_ptr<RunningBlock>()> &make,
                            const std::function<void(RunningBlock &)> &start) {
-  std::unique_ptr<RunningBlock> state = make(), waiting;
+  std::vector<std::unique_ptr<RunningBlock>> states;
+  for (int64_t i = 0; i < blocksOfCluster; ++i)
+    states.push_back(make());
+  std::unique_ptr<RunningBlock> waiting;
   View viewOfWaiting;
-  int64_t count = grid[0] * grid[1] * grid[2];
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t number = order_ == BlockOrder::Descending ? count - 1 - i : i;
-    state->id = {uint32_t(number % grid[0]), uint32_t(number / grid[0] % grid[1]),
-                 uint32_t(number / grid[0] / grid[1])};
-    start(*state);
+  int64_t clusters = grid[0] * grid[1] * grid[2] / blocksOfCluster;
+  for (int64_t i = 0; i < clusters; ++i) {
+    int64_t number = (order_ == BlockOrder::Descending ? clusters - 1 - i : i) * blocksOfCluster;
+    std::vector<RunningBlock *> cluster;
+    for (const auto &state : states)
+      cluster.push_back(state.get());
+    for (RunningBlock *state : cluster) {
+      state->id = {uint32_t(number % grid[0]), uint32_t(number / grid[0] % grid[1]),
+                   uint32_t(number / grid[0] / grid[1])};
+      state->cluster = cluster;
+      start(*state);
+      ++number;
+    }
     hideOthers();
-    if (!runOn(*state))
+    if (!runOn(cluster))
       return false;
-    overwritten_ |= state->overwritten || state->touchedEarly;
-    if (state->waits) {
+    for (const RunningBlock *state : cluster)
+      overwritten_ |= state->overwritten || state->touchedEarly;
+    if (states.front()->waits) {
       viewOfWaiting = takeView();
-      waiting = std::exchange(state, make());
+      waiting = std::exchange(states.front(), make());
     }
   }
   if (!waiting)
     return true;
   giveView(std::move(viewOfWaiting));
   waiting->waits = false;
-  bool ended = runOn(*waiting);
+  bool ended = runOn({waiting.get()});
   overwritten_ |= waiting->overwritten || waiting->touchedEarly;
   return ended;
 }

@@ -23,8 +23,10 @@ public:
 
   /// What is passed to the kernel behind its buffers.
   std::vector<uint64_t> arguments();
-  /// Runs `start` and what it leaves to do for every block of the grid; false if a block hangs.
-  bool runBlocks(std::array<int64_t, 3> grid, const std::function<std::unique_ptr<RunningBlock>()> &make,
+  /// Runs `start` and what it leaves to do for every block of the grid, those of a cluster at the same time, which are
+  /// neighbours along x; false if a block hangs. Blocks of clusters do not wait for all others (BlockOrder).
+  bool runBlocks(std::array<int64_t, 3> grid, int64_t blocksOfCluster,
+                 const std::function<std::unique_ptr<RunningBlock>()> &make,
                  const std::function<void(RunningBlock &)> &start);
   /// Did some block do what no block may?
   bool isBroken() const;

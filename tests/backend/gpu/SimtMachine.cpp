@@ -83,6 +83,14 @@ void readMatrices(const std::byte *address, int32_t transposed, uint32_t *words)
   block->meetWarp();
 }
 
+void arriveInCluster() { block->arriveInCluster(); }
+void waitForCluster() { block->waitForCluster(); }
+std::byte *inBlock(const std::byte *here, uint32_t number) {
+  RunningBlock &other = *block->cluster.at(number);
+  block->overwritten |= other.isUnreachable();
+  return other.memory() + (here - block->memory());
+}
+
 constexpr size_t sharedAlignment = 1024;
 std::byte *sharedMemory() { return block->memory(); }
 void publishShared() { block->isPublishing = true; }
@@ -165,12 +173,13 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   set(AwaitKernels, awaitKernels), set(Fence, fence), set(CountUpTo, countUpTo);
   set(Exp2, exp2Native), set(Log2, log2Native);
   set(SharedMemory, sharedMemory), set(PublishShared, publishShared);
+  set(ArriveInCluster, arriveInCluster), set(WaitForCluster, waitForCluster), set(InBlock, inBlock);
   std::memcpy(dlsym(program->library_, "simt_verbs"), verbs, sizeof verbs);
   if (void *engine = dlsym(program->library_, "simt_engine"))
     std::memcpy(engine, engineVerbs().data(), sizeof engineVerbs());
   program->lanes_ = target.warpWidth;
   for (auto &[name, facts] : placedFacts(*module))
-    program->kernels_[name] = {facts.block[0], facts.dynamicSharedBytes};
+    program->kernels_[name] = {facts.block[0], facts.dynamicSharedBytes, facts.cluster[0]};
   program->context_ = std::move(context);
   program->module_ = std::move(module);
   return program;
@@ -217,7 +226,7 @@ static void start(RunningBlock &state, unsigned sharedBytes) {
   state.isPublishing = false;
   for (auto &fiber : state.fibers) {
     fiber->done = fiber->hasAwaited = false;
-    fiber->warpVisits = fiber->blockVisits = 0;
+    fiber->warpVisits = fiber->blockVisits = fiber->clusterVisits = 0;
     fiber->groups.assign(1, {});
     fiber->products.assign(1, {});
     fiber->stores.assign(1, {});
@@ -265,7 +274,8 @@ uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> argum
     return state;
   };
   device = &memory;
-  bool ended = memory.runBlocks(grid, make, [&](RunningBlock &state) { start(state, facts.sharedBytes); });
+  bool ended =
+      memory.runBlocks(grid, facts.clusterBlocks, make, [&](RunningBlock &state) { start(state, facts.sharedBytes); });
   block = nullptr, device = nullptr;
   return !ended ? hung : memory.isBroken() ? ~uint64_t(0) : errorWord;
 }

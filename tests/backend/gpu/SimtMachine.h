@@ -53,7 +53,7 @@ public:
 
 private:
   struct Facts {
-    unsigned threads, sharedBytes;
+    unsigned threads, sharedBytes, clusterBlocks;
   };
   SimtProgram() = default;
   static std::vector<struct SimtTensorMap> mapsOf(tile::KernelOp kernel, const std::vector<uint64_t> &arguments,

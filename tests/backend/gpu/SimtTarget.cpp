@@ -153,6 +153,11 @@ SmallVector<Value> SimtTarget::waitProducts(Builder &b, unsigned pending, ArrayR
 }
 
 void SimtTarget::publishShared(Builder &b) { call(b, PublishShared, {}, {}); }
+void SimtTarget::arriveInCluster(Builder &b, bool) { call(b, ArriveInCluster, {}, {}); }
+void SimtTarget::waitForCluster(Builder &b) { call(b, WaitForCluster, {}, {}); }
+Value SimtTarget::inBlock(Builder &b, Value shared, Value block) {
+  return call(b, InBlock, shared.getType(), {shared, block});
+}
 
 void SimtTarget::lowerMath(Operation *root) {
   root->walk([&](Operation *op) {

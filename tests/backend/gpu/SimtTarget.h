@@ -12,7 +12,7 @@ namespace tilewright::test {
 enum Verb { ThreadId, BlockId, Shuffle, Barrier, Copy, CommitCopies, WaitCopies, ReadMatrices, Multiply, MultiplyShared,
             CommitProducts, WaitProducts, PublishShared, MultiplyBytes, MultiplySharedBytes, MultiplySharedSingles,
             MultiplyHeld, MultiplyHeldSingles, RoundToTf32, MultiplyTf32, Fence, CountUpTo, AwaitKernels, Exp2, Log2,
-            SharedMemory, VerbCount };
+            SharedMemory, ArriveInCluster, WaitForCluster, InBlock, VerbCount };
 // clang-format on
 
 class SimtTarget final : public GpuTarget {
@@ -48,6 +48,9 @@ public:
   void commitProducts(Builder &b) override;
   llvm::SmallVector<Value> waitProducts(Builder &b, unsigned pending, llvm::ArrayRef<Value> acc) override;
   void publishShared(Builder &b) override;
+  void arriveInCluster(Builder &b, bool releases) override;
+  void waitForCluster(Builder &b) override;
+  Value inBlock(Builder &b, Value shared, Value block) override;
   CopyEngine *copyEngine() override { return &engine_; }
   NativeMath nativeMath() const override { return {.exp2 = true, .log2 = true}; }
   void lowerMath(mlir::Operation *root) override;

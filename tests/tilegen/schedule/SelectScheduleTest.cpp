@@ -149,12 +149,14 @@ constexpr Row rows[] = {
     {"product 512x512x512", "x86-64-v4", "<matmul, tile = [512, 64], reduce = [512], registers = [6, 64]>"},
     {"product 512x512x512", "sm_80", "<matmul, tile = [64, 64], reduce = [32], warps = 4, stages = 4, parts = 3>"},
     {"product 512x512x512", "sm_90a",
-     "<matmul, tile = [64, 64], reduce = [32], warps = 4, stages = 12, groups = 1, order = 8, parts = 2>"},
+     "<matmul, tile = [64, 64], reduce = [32], warps = 4, stages = 12, groups = 1, order = 8, parts = 2, clustered = "
+     "true>"},
     {"product 512x512x512", "gfx942", "<matmul, tile = [32, 64], reduce = [16], warps = 4, parts = 4>"},
     // Few tiles and deep sums are shared by several blocks; where copies have warps of their own, by as many as divide
     // the steps. Not shared: rows whose number nobody promises (SizeVariantsTest.cpp), short sums, tiles enough.
     {"product 128x768x3072 of halves", "sm_90a",
-     "<matmul, tile = [64, 64], reduce = [64], warps = 4, stages = 12, groups = 1, order = 8, parts = 4>"},
+     "<matmul, tile = [64, 64], reduce = [64], warps = 4, stages = 12, groups = 1, order = 8, parts = 4, clustered = "
+     "true>"},
     // Right sides that stream through the device are read in long pieces of their rows. Sums are shared where tiles are
     // too few; not of right sides so small that it would cost more than it saves.
     {"product 1x32000x4096 of halves", "sm_90a", "<matmul, tile = [16, 128], reduce = [64], warps = 4, stages = 6>"},

@@ -386,6 +386,8 @@ void RoleBuilder::run() {
   auto extent = dyn_cast<AffineConstantExpr>(kernel_.getGrid().getResult(0));
   int64_t most = extent ? extent.getValue() : schedule_.getMostTiles() * schedule_.getParts(); // 0: not known
   blocks_ = most ? std::min(most, facts_.units) : facts_.units;
+  if (kernel_.getClusterBlocks() > 1) // whose blocks end together, and take one program each
+    blocks_ = most;
   b_.setInsertionPoint(kernel_.getBody().front().getTerminator());
   auto roles = RolesOp::create(b_, loc_, warpsOf, registers, elected, groups + 1);
   for (int64_t group = 0; group < groups; ++group)

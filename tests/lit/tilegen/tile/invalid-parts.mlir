@@ -162,3 +162,112 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map
   }
   tile.return
 }
+
+// -----
+
+// expected-error@+1 {{expected no clustered but of a matmul whose parts are a power of two, because each block of a cluster finishes a share of its tile, got 3 parts of a matmul}}
+#schedule = #tile.schedule<matmul, tile = [64, 64], parts = 3, clustered = true>
+
+// -----
+
+#layout = #tile.layout<reg = [128], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+#share = #tile.layout<reg = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map<() -> (3, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<1x256xf32, #layout>
+  // expected-error@+1 {{expected a power of two parts because layouts are cut bit by bit, got 3}}
+  %s = tile.part_sum %one[%c0] of 3 : tensor<1x256xf32, #layout> -> tensor<1x128xf32, #share>
+  tile.return
+}
+
+// -----
+
+#layout = #tile.layout<reg = [128], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<1x256xf32, #layout>
+  // expected-error@+1 {{expected a share for each of its values, got 0 of 1}}
+  "tile.part_sum"(%one, %c0) {parts = 2 : i64} : (tensor<1x256xf32, #layout>, index) -> ()
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<1x256xf32>
+  // expected-error@+1 {{expected a tile with a layout because registers are given away as they lie, got 'tensor<1x256xf32>'}}
+  %s = tile.part_sum %one[%c0] of 2 : tensor<1x256xf32> -> tensor<1x128xf32>
+  tile.return
+}
+
+// -----
+
+// The upper half of the columns is in other warps, not in other registers.
+#layout = #tile.layout<reg = [32], lane = [1, 2, 4, 8, 16], warp = [64, 128]>
+#share = #tile.layout<reg = [32], lane = [1, 2, 4, 8, 16], warp = [64]>
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<1x256xf32, #layout>
+  // expected-error@+1 {{expected one of 2 shares that are in the same registers of all threads, got 'tensor<1x128xf32, #tile.layout<reg = [32], lane = [1, 2, 4, 8, 16], warp = [64]>>' of 'tensor<1x256xf32, #tile.layout<reg = [32], lane = [1, 2, 4, 8, 16], warp = [64, 128]>>'}}
+  %s = tile.part_sum %one[%c0] of 2 : tensor<1x256xf32, #layout> -> tensor<1x128xf32, #share>
+  tile.return
+}
+
+// -----
+
+#layout = #tile.layout<reg = [128, 256], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+#half = #tile.layout<reg = [128], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+#quarter = #tile.layout<reg = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>)
+    attributes {grid = affine_map<() -> (4, 1, 1)>, threads = 128 : i64, shared_bytes = 4096 : i64} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<1x512xf32, #layout>
+  // expected-error@+1 {{expected 4 parts as elsewhere in the kernel because a block is in one cluster, got 2}}
+  %s = tile.part_sum %one[%c0] of 2 scratch 0 : tensor<1x512xf32, #layout> -> tensor<1x256xf32, #half>
+  %t = tile.part_sum %one[%c0] of 4 scratch 1024 : tensor<1x512xf32, #layout> -> tensor<1x128xf32, #quarter>
+  tile.return
+}
+
+// -----
+
+#layout = #tile.layout<reg = [128], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+#share = #tile.layout<reg = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>)
+    attributes {grid = affine_map<() -> (3, 1, 1)>, threads = 128 : i64, shared_bytes = 4096 : i64} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<1x256xf32, #layout>
+  // expected-error@+1 {{expected a multiple of 2 blocks along x because clusters are whole, got affine_map<() -> (3, 1, 1)>}}
+  %s = tile.part_sum %one[%c0] of 2 scratch 0 : tensor<1x256xf32, #layout> -> tensor<1x128xf32, #share>
+  tile.return
+}
+
+// -----
+
+#layout = #tile.layout<reg = [128], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+#share = #tile.layout<reg = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>)
+    attributes {grid = affine_map<() -> (2, 1, 1)>, threads = 128 : i64, shared_bytes = 256 : i64} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<1x256xf32, #layout>
+  // expected-error@+1 {{expected 512 bytes of scratch within the kernel's 256 bytes of shared memory because other blocks write there, got 0}}
+  %s = tile.part_sum %one[%c0] of 2 scratch 0 : tensor<1x256xf32, #layout> -> tensor<1x128xf32, #share>
+  tile.return
+}
+
+// -----
+
+#layout = #tile.layout<reg = [128], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+#share = #tile.layout<reg = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>)
+    attributes {grid = affine_map<() -> (2, 1, 1)>, threads = 128 : i64, shared_bytes = 512 : i64} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %one = arith.constant dense<1.0> : tensor<1x256xf32, #layout>
+  scf.for %i = %c0 to %c4 step %c2 {
+    // expected-error@+1 {{expected no loop around it that a block may go through twice, because other blocks of its cluster might then write to shared memory that it still reads}}
+    %s = tile.part_sum %one[%c0] of 2 scratch 0 : tensor<1x256xf32, #layout> -> tensor<1x128xf32, #share>
+  }
+  tile.return
+}
