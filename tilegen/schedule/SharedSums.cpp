@@ -35,9 +35,11 @@ constexpr double bytesOfUnitPerSecond = 1.2e11; // of a multiprocessor, from the
 constexpr double secondsOfSharing = 2e-6;       // to write the last bytes, and count
 constexpr double secondsOfLatency = 0.4e-6;     // until the first bytes of the parts are there that are read together
 constexpr double bytesOfPartsPerSecond = 5e10;  // of a multiprocessor, between the second-level cache and registers
-constexpr double secondsOfCluster = 1.8e-6;     // to start together, and to wait for each other
-constexpr double bytesGivenPerSecond = 8e9;     // to a multiprocessor, from the others of its cluster
-constexpr double costOfClusters = 1.05;         // times as long as the estimate, to be chosen
+constexpr double secondsOfCluster = 1e-6;       // to start together, and to wait for each other
+constexpr double bytesGivenPerSecond = 1.25e10; // to a multiprocessor, from the others of its cluster
+// A cluster must promise more to be chosen, above all where half of its tile is beyond the result: small tiles without
+// roles are as fast then, and start earlier behind other kernels. With clusters BERT took 1.05 times as long for 16 tokens.
+constexpr double costOfClusters = 1.1, costOfClustersOfFew = 1.3;
 constexpr double bytesOfGemvPerSecond = 1.4e10; // of a multiprocessor that reads single sectors of many rows
 constexpr double clearGain = 0.95;              // of the time of what was chosen first, at most
 // Left sides that are not rows of a matrix, such as windows, take this many times as long without roles, since threads
@@ -178,8 +180,8 @@ static double estimate(const Sizes &sizes, const ContractionSchedule &candidate,
                        : secondsOfSharing + static_cast<double>(waits) * secondsOfLatency +
                              area * bytesOfSum * (parts + 1) / bytesOfPartsPerSecond;
   double roundsOfSharing = parts == 1 ? 0 : schedule.getGroups() ? rounds : roundsOfWaiting;
-  return (sharing.clustered ? costOfClusters : 1) *
-         (std::max({multiplying, streaming, memory}) + waiting + roundsOfSharing * meeting);
+  double cost = !sharing.clustered ? 1 : sizes.rows <= rows / 2 ? costOfClustersOfFew : costOfClusters;
+  return cost * (std::max({multiplying, streaming, memory}) + waiting + roundsOfSharing * meeting);
 }
 
 std::optional<double> estimateSeconds(const KernelSpace &space, const TargetDesc &target,
