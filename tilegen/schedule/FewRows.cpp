@@ -51,7 +51,7 @@ constexpr StreamedTile streamedTiles[] = {
     {false, 1, 32 << 20, anySteps, 0.62, anyBlocks, {16, 128, 4}, 64, 6, 0},
     {false, 1, 32 << 20, anySteps, 0.62, anyBlocks, {16, 64, 4}, 128, 6, 0},
     {false, 1, 8 << 20, 16, 0.24, anyBlocks, {16, 64, 4}, 128, 6, 0},
-    {false, 2, 32 << 20, anySteps, 0.45, anyBlocks, {16, 64, 4}, 128, 8, 0},
+    {false, 1, 32 << 20, anySteps, 0.45, anyBlocks, {16, 64, 4}, 128, 8, 0},
     {false, 17, 32 << 20, anySteps, 0.45, 1, {64, 64, 4}, 64, 12, 1},
     {true, 1, 32 << 20, anySteps, 0.62, anyBlocks, {16, 128, 8}, 32, 6, 0},
     {true, 1, 32 << 20, anySteps, 0.62, anyBlocks, {16, 64, 8}, 64, 8, 0},

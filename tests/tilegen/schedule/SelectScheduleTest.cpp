@@ -160,8 +160,9 @@ constexpr Row rows[] = {
     // Right sides that stream through the device are read in long pieces of their rows. Sums are shared where tiles are
     // too few; not of right sides so small that it would cost more than it saves.
     {"product 1x32000x4096 of halves", "sm_90a", "<matmul, tile = [16, 128], reduce = [64], warps = 4, stages = 6>"},
-    {"product 1x4096x4096 of halves", "sm_90a",
-     "<matmul, tile = [16, 128], reduce = [64], warps = 4, stages = 6, parts = 4>"},
+    {"product 1x4096x4096 of halves", "sm_90a", "<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 8>"},
+    {"product 1x2048x8192 of halves", "sm_90a",
+     "<matmul, tile = [16, 128], reduce = [64], warps = 4, stages = 6, parts = 8>"},
     {"product 16x4096x4096 of halves", "sm_90a", "<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 8>"},
     {"product 1x8192x8192 of halves", "sm_90a", "<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 6>"},
     {"product 1x2048x2048 of halves", "sm_90a", "<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 6>"},

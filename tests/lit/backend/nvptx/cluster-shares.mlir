@@ -3,7 +3,7 @@
 // RUN: tilewright-opt %s --tilewright-place-tiles=target=sm_90a --tilewright-code-print=target=sm_90a -o /dev/null | FileCheck %s
 
 // CHECK-LABEL: .entry shares(
-// CHECK: barrier.cluster.arrive.aligned
+// CHECK: barrier.cluster.arrive.relaxed.aligned
 // CHECK: wgmma.mma_async
 // CHECK: barrier.cluster.wait.aligned
 // CHECK-COUNT-4: mapa.shared::cluster
@@ -12,7 +12,6 @@
 // CHECK-NEXT: barrier.cluster.wait.aligned
 // CHECK-NOT: st.shared::cluster
 // CHECK: ld.shared.v4
-// CHECK: barrier.cluster.arrive.aligned
 // CHECK: st.global
 // CHECK: ret;
 tile.kernel @shares(%a: !tile.buffer<f16, () -> (64, 512)>, %b: !tile.buffer<f16, () -> (512, 64)>,

@@ -1,5 +1,5 @@
 // Operands are written to shared memory and read from there, in the fragments' layout, between two barriers.
-// RUN: tilewright-opt %s --pass-pipeline="builtin.module(tile.kernel(tilewright-place-assign-layouts{target=sm_80},tilewright-place-stage-operands))" | FileCheck %s
+// RUN: tilewright-opt %s --split-input-file --pass-pipeline="builtin.module(tile.kernel(tilewright-place-assign-layouts{target=sm_80},tilewright-place-stage-operands))" | FileCheck %s
 // Where the instruction reads shared memory by itself, its sums are waited for.
 // RUN: tilewright-opt %s --pass-pipeline="builtin.module(tile.kernel(tilewright-place-assign-layouts{target=sm_90a},tilewright-place-stage-operands))" | FileCheck %s --check-prefix=HOPPER
 // Without layouts there is nothing to go by.
@@ -42,10 +42,11 @@ tile.kernel @product(%a: !tile.buffer<f16, () -> (64, 256)>, %b: !tile.buffer<f1
   tile.return
 }
 
-// A row that all rows of the tile repeat is one load of the whole tile, as other operands are.
+// A row that all rows of the tile repeat is one load of the whole tile, as other operands are. Since only the first row is
+// stored, the others are filled.
 // CHECK-LABEL: tile.kernel @row
 // CHECK: scf.for
-// CHECK: %[[X:.*]] = tile.load %arg0[%{{.*}}, %{{.*}}] bounds () -> (16, 256) map (d0, d1) -> (0, d1) {{.*}} -> tensor<16x64xf16
+// CHECK: %[[X:.*]] = tile.load %arg0[%{{.*}}, %{{.*}}] bounds () -> (1, 256) map (d0, d1) -> (0, d1) {{.*}} -> tensor<16x64xf16
 // CHECK-NOT: tile.broadcast
 // CHECK: tile.shared_write %[[X]]
 tile.kernel @row(%a: !tile.buffer<f16, () -> (1, 256)>, %b: !tile.buffer<f16, () -> (256, 64)>,
@@ -67,5 +68,34 @@ tile.kernel @row(%a: !tile.buffer<f16, () -> (1, 256)>, %b: !tile.buffer<f16, ()
   }
   tile.store %sum, %y[%c0, %c0] bounds () -> (1, 64) map (d0, d1) -> (0, d1)
       : tensor<16x64xf32> -> !tile.buffer<f32, () -> (1, 64)>
+  tile.return
+}
+
+// -----
+
+// Here all rows are stored, so all of them are that row.
+// CHECK-LABEL: tile.kernel @repeated
+// CHECK: scf.for
+// CHECK: tile.load %arg0[%{{.*}}, %{{.*}}] bounds () -> (16, 256) map (d0, d1) -> (0, d1) {{.*}} -> tensor<16x64xf16
+// CHECK-NOT: tile.broadcast
+tile.kernel @repeated(%a: !tile.buffer<f16, () -> (1, 256)>, %b: !tile.buffer<f16, () -> (256, 64)>,
+                      %y: !tile.buffer<f32, () -> (16, 64)>)
+    attributes {grid = affine_map<() -> (1, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [16, 64], reduce = [64], warps = 4, stages = 3>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  %zero = arith.constant dense<0.0> : tensor<16x64xf32>
+  %sum = scf.for %k = %c0 to %c256 step %c64 iter_args(%acc = %zero) -> tensor<16x64xf32> {
+    %x = tile.load %a[%c0, %k] bounds () -> (1, 256) map (d0, d1) -> (0, d1)
+        : !tile.buffer<f16, () -> (1, 256)> -> tensor<1x64xf16>
+    %rows = tile.broadcast %x : tensor<1x64xf16> -> tensor<16x64xf16>
+    %w = tile.load %b[%k, %c0] bounds () -> (256, 64) map (d0, d1) -> (d0, d1)
+        : !tile.buffer<f16, () -> (256, 64)> -> tensor<64x64xf16>
+    %d = tile.dot %rows, %w, %acc : tensor<16x64xf16>, tensor<64x64xf16>, tensor<16x64xf32>
+    scf.yield %d : tensor<16x64xf32>
+  }
+  tile.store %sum, %y[%c0, %c0] bounds () -> (16, 64) map (d0, d1) -> (d0, d1)
+      : tensor<16x64xf32> -> !tile.buffer<f32, () -> (16, 64)>
   tile.return
 }
