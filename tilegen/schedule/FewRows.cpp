@@ -16,6 +16,9 @@ namespace {
 constexpr int64_t bytesOfSector = 32;    // the least that is read from memory at a time
 constexpr int64_t columnsOfGemv = 4;     // of one block, where each column is contiguous in memory
 constexpr int64_t elementsOfGemv = 8192; // that a block multiplies at a time
+// Twice as many where all of k is then one step: a half row of 768 by 768 or 64 columns took 7.7 and 7.3 us on an H100 in
+// steps of 512, of which the second is masked, and 5.5 and 5.1 in one (docs/performance/gpu-products.md).
+constexpr int64_t deepestOfOneStep = 1024;
 constexpr int64_t elementsPerThreadOfGemv = 32;
 
 /// Tile and step for products whose right side is computed from constants of fewer bytes, such as weights of four bits.
@@ -103,9 +106,11 @@ tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &targ
   tile.append({height, width});
   int64_t elements = height * width * powerAbove(contractionsOf(space)); // steps are powers of two
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  bool isOneStep = target.bulkCopies && bytes == 2 && height == 1 && reduced.size() == 1 && areSizesKnown(space) &&
+                   depth <= deepestOfOneStep;
   for (unsigned loop : llvm::reverse(reduced)) {
     int64_t whole = powerAbove(space.expectedSize(loop));
-    steps.insert(steps.begin(), std::min(whole, elementsOfGemv / elements));
+    steps.insert(steps.begin(), std::min(whole, (isOneStep ? 2 : 1) * elementsOfGemv / elements));
     elements *= steps.front();
   }
   return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Gemv, tile, steps,
