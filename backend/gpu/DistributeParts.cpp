@@ -6,13 +6,13 @@
 //   all threads            barrier ; fence beside barrier ; the answer from shared memory
 //   the last program       read
 //
-// Programs that are a cluster give each other shares through shared memory. Each thread arrives at the cluster's barrier
-// when it starts, so the wait before the shares are given, which nobody expects to be long, says that all blocks run:
+// Programs that are a cluster give each other shares through shared memory. Each thread arrives at the cluster's
+// barrier when it starts, so the wait before the shares are given, which is seldom long, says that all blocks run:
 //
 //   wait ; write to the others' shared memory ; arrive ; wait ; read what they have written
 //
-// A third arrival would let the others give again, in another program of the block. It took 0.2 to 0.4 us, though nobody
-// waited for it, so a block of a cluster takes one program.
+// A third arrival would let the others give again, in another program of the block. It took 0.2 to 0.4 us, though
+// nobody waited for it, so a block of a cluster takes one program.
 //
 // In memory a part has first the first 16 bytes of every thread's registers, then the next 16 of every thread. So each
 // access of a warp is coalesced.
@@ -142,8 +142,8 @@ struct GivenShares {
 
 } // namespace
 
-/// Stores each share but the one that this block finishes where the block that does expects it. Returns this block's own
-/// share: which registers these are is known only when running.
+/// Stores each share but the one that this block finishes where the block that does expects it. Returns this block's
+/// own share: which registers these are is known only when running.
 static Registers giveShares(ImplicitLocOpBuilder &b, GpuTarget &target, const GivenShares &given, int64_t parts,
                             Value part, llvm::function_ref<Value(unsigned)> registerOf) {
   auto i32 = [&](int64_t value) -> Value { return arith::ConstantOp::create(b, b.getI32IntegerAttr(value)); };

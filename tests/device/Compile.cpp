@@ -91,15 +91,20 @@ static int refuseUsage() {
   return 2;
 }
 
+/// Takes the options that inject faults out of `words`.
+static InjectedFaults takeFaults(std::vector<std::string> &words) {
+  auto takes = [&](const char *word) { return std::erase(words, word) > 0; };
+  return {takes("--drop-masks"),      takes("--drop-barriers"),     takes("--drop-awaits"),
+          takes("--drop-ring-waits"), takes("--drop-store-waits"),  takes("--drop-releases"),
+          takes("--drop-acquires"),   takes("--drop-arrivals"),     takes("--all-are-last"),
+          takes("--release-early"),   takes("--drop-proxy-fences"), takes("--give-early"),
+          takes("--add-early")};
+}
+
 int main(int argc, char **argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  auto takes = [&](const char *word) { return std::erase(words, word) > 0; };
-  InjectedFaults faults{takes("--drop-masks"),      takes("--drop-barriers"),     takes("--drop-awaits"),
-                        takes("--drop-ring-waits"), takes("--drop-store-waits"),  takes("--drop-releases"),
-                        takes("--drop-acquires"),   takes("--drop-arrivals"),     takes("--all-are-last"),
-                        takes("--release-early"),   takes("--drop-proxy-fences"), takes("--give-early"),
-                        takes("--add-early")};
-  bool withoutWaits = takes("--drop-waits");
+  InjectedFaults faults = takeFaults(words);
+  bool withoutWaits = std::erase(words, "--drop-waits") > 0;
   std::string only;
   if (auto word = std::find(words.begin(), words.end(), "--only"); word != words.end() && word + 1 != words.end()) {
     only = word[1];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives shared memory addresses: first to the slots of operands, then to what reductions exchange between warps, and to
-// what tile.part_arrive tells a block's threads or other blocks give it for tile.part_sum, last to the rooms through which results are stored.
+// what tile.part_arrive tells a block's threads or other blocks give it for tile.part_sum, last to the rooms through
+// which results are stored.
 #include "tilegen/place/Place.h"
 #include "tilegen/tile/StorePieces.h"
 

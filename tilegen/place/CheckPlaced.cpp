@@ -48,8 +48,12 @@ static LogicalResult checkInstruction(DotOp dot, const PlaceFacts &facts) {
   return success();
 }
 
-/// Roles, rings and bulk copies are what a copy engine works with.
+/// Roles, rings and bulk copies are what a copy engine works with, and tile.part_sum takes a cluster.
 static LogicalResult checkEngine(Operation *op, const PlaceFacts &facts) {
+  if (auto sum = dyn_cast<PartSumOp>(op); sum && static_cast<int64_t>(sum.getParts()) > facts.clusterBlocks)
+    return op->emitOpError() << "expected clusters of at most " << facts.clusterBlocks
+                             << " blocks because the target has no larger ones, got " << sum.getParts()
+                             << "; place the kernel for it again";
   if (!facts.copiesBulk && isa<TensorMapOp, BulkCopyOp, BulkStoreOp, RingAllocOp, RolesOp>(op))
     return op->emitOpError(
         "expected a target with a copy engine, which this one has not; place the kernel for it again");

@@ -12,8 +12,8 @@
 //                                              %total = tile.part_read parts[%tile, 0] + tile.part_read [%tile, 1] ...
 //                                              epilogue, tile.store }
 //
-// Where the schedule says `clustered` and the target has clusters, the programs of a tile are the blocks of one, and each
-// finishes a share of the tile (ClusterShares.h):
+// Where the schedule says `clustered` and the target has clusters, the programs of a tile are the blocks of one, and
+// each finishes a share of the tile (ClusterShares.h):
 //
 //   %share = tile.part_sum %sums[%part] of parts
 //   the share's epilogue, tile.store

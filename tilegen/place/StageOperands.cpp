@@ -49,8 +49,8 @@ static bool storesFirstRow(KernelOp kernel) {
 
 /// Replaces an operand that broadcasts a load, as in a product of a single row, by a load of the whole tile, which can
 /// be copied without passing through registers. Of a left side whose other rows do not count, the first is loaded once,
-/// and the others are filled: loading it for all rows took 1 us more for 1x4096x4096. Returns the new load, or `value` for
-/// other operands.
+/// and the others are filled: loading it for all rows took 1 us more for 1x4096x4096. Returns the new load, or `value`
+/// for other operands.
 static Value loadWhole(Value value, bool firstRowCounts) {
   auto repeated = value.getDefiningOp<BroadcastOp>();
   auto load = repeated ? repeated.getInput().getDefiningOp<LoadOp>() : LoadOp();

@@ -16,8 +16,8 @@ namespace {
 constexpr int64_t bytesOfSector = 32;    // the least that is read from memory at a time
 constexpr int64_t columnsOfGemv = 4;     // of one block, where each column is contiguous in memory
 constexpr int64_t elementsOfGemv = 8192; // that a block multiplies at a time
-// Twice as many where all of k is then one step: a half row of 768 by 768 or 64 columns took 7.7 and 7.3 us on an H100 in
-// steps of 512, of which the second is masked, and 5.5 and 5.1 in one (docs/performance/gpu-products.md).
+// Twice as many where all of k is then one step: a row of 768 halves by 768 or 64 columns took 7.7 and 7.3 us on an
+// H100 in steps of 512, of which the second is masked, and 5.5 and 5.1 in one (docs/performance/gpu-products.md).
 constexpr int64_t deepestOfOneStep = 1024;
 constexpr int64_t elementsPerThreadOfGemv = 32;
 

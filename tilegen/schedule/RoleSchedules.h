@@ -18,8 +18,8 @@ tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, int64_t
 llvm::SmallVector<tile::ScheduleAttr> allRoleSchedules(const KernelSpace &space, int64_t step, int64_t steps,
                                                        const TargetDesc &target);
 
-/// The same schedule with roles, with no more stages than leave so many bytes of shared memory. Null if fewer than three
-/// are left.
+/// The same schedule with roles, with no more stages than leave so many bytes of shared memory. Null if fewer than
+/// three are left.
 tile::ScheduleAttr leaveRoom(const KernelSpace &space, tile::ScheduleAttr roles, int64_t bytes,
                              const TargetDesc &target);
 

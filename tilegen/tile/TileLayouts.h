@@ -28,8 +28,8 @@ Layout operandLayout(DotOp dot, Operand operand, mlir::RankedTensorType type);
 /// The bytes of shared memory through which the warps of a placed reduction exchange their parts: for each element of
 /// the result one value of each warp along the dimension. 0 if no two warps share a result.
 int64_t exchangedBytes(ReduceOp reduce);
-/// Cuts a placed tile along `dim` into `parts` shares, a power of two: the type of a share. nullopt if a share's elements
-/// are not in the same registers of all threads.
+/// Cuts a placed tile along `dim` into `parts` shares, a power of two: the type of a share. nullopt if a share's
+/// elements are not in the same registers of all threads.
 std::optional<mlir::RankedTensorType> shareType(mlir::RankedTensorType tile, unsigned dim, int64_t parts);
 /// The dimension along which `tile` is cut into shares of type `share`; nullopt if it is not.
 std::optional<unsigned> cutDim(mlir::RankedTensorType tile, mlir::RankedTensorType share, int64_t parts);

@@ -139,8 +139,8 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                                 ::llvm::ArrayRef<int64_t> tile, ::llvm::ArrayRef<int64_t> reduce, int64_t warps,
                                 int64_t stages = 1, int64_t groups = 0, int64_t order = 1, int64_t parts = 1,
                                 int64_t mostTiles = 0) {
-      return get(context, root, tile, reduce, warps, stages, {}, 0, groups, order, parts, /*clustered=*/false, mostTiles,
-                 false, false);
+      return get(context, root, tile, reduce, warps, stages, {}, 0, groups, order, parts, /*clustered=*/false,
+                 mostTiles, false, false);
     }
     /// The same, but for one of its parameters.
     ScheduleAttr withTile(::llvm::ArrayRef<int64_t> tile) const {

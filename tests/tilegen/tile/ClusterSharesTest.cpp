@@ -17,7 +17,7 @@ protected:
     return withLayout(RankedTensorType::get(sizes, Float32Type::get(&context_)), layout);
   }
 
-  /// Every thread holds in the registers of share `number` what the share's layout says, moved to where the share begins.
+  /// Every thread holds in the registers of a share what the share's layout says, moved to where the share begins.
   void expectShares(RankedTensorType tile, unsigned dim, int64_t parts) {
     std::optional<RankedTensorType> share = shareType(tile, dim, parts);
     ASSERT_TRUE(share);

@@ -8,10 +8,14 @@
 // RUN: not tilewright-opt %t.roles --tilewright-place-tiles=target=sm_80 2>&1 | FileCheck %s --check-prefix=ENGINE
 // RUN: not tilewright-opt %t.roles --tilewright-gpu-distribute=target=sm_80 2>&1 | FileCheck %s --check-prefix=ENGINE
 // RUN: not tilewright-opt %t.roles --tilewright-gpu-distribute=target=gfx942 2>&1 | FileCheck %s --check-prefix=ENGINE
+// RUN: sed 's/stages = 3/stages = 3, parts = 2, clustered = true/' %s | tilewright-opt --tilewright-place-tiles=target=sm_90a > %t.clusters
+// RUN: not tilewright-opt %t.clusters --tilewright-place-tiles=target=sm_80 2>&1 | FileCheck %s --check-prefix=CLUSTERS
+// RUN: not tilewright-opt %t.clusters --tilewright-gpu-distribute=target=gfx942 2>&1 | FileCheck %s --check-prefix=CLUSTERS
 // RUN: sed -e 's/x64xf32/x256xf32/g; s/64x64xf16/64x256xf16/g; s/(1024, 64)/(1024, 256)/g; s/(128, 64)/(128, 256)/g; s/\[128, 64\]/[128, 256]/' -e 's/warps = 4, stages = 3/warps = 8, stages = 3, groups = 2/' %s > %t.sums
 // RUN: not tilewright-opt %t.sums --tilewright-place-tiles=target=sm_90a 2>&1 | FileCheck %s --check-prefix=SUMS
 
 // SUMS: error: 'tile.dot' op expected at most 70 sums of a lane because 20 warps start with 96 registers each, got 128; use a smaller tile or fewer groups
+// CLUSTERS: error: 'tile.part_sum' op expected clusters of at most 0 blocks because the target has no larger ones, got 2; place the kernel for it again
 // ENGINE: error: 'tile.tensor_map' op expected a target with a copy engine, which this one has not
 // AMPERE: error: 'tile.dot' op expected an instruction that the target has, got 'wgmma.m64n64k16x4'
 // AMD: error: {{.*}} op expected layouts over warps of 64 lanes because the target's are, got 32
