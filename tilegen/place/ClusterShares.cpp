@@ -116,7 +116,7 @@ void Narrower::narrow(Operation *op) {
   if (isa<arith::ConstantOp>(op)) // by its users
     return;
   OpBuilder b(op);
-  auto shift = [&](MutableOperandRange offsets, Type type) {
+  auto shift = [&](const MutableOperandRange &offsets, Type type) {
     int64_t size = cast<RankedTensorType>(type).getDimSize(dim_);
     if (size != 1)
       offsets[dim_].set(shifted(b, op->getLoc(), offsets[dim_].get(), size));
