@@ -94,8 +94,8 @@ static bool runRound(RunningBlock &state) {
   return running;
 }
 
-/// The blocks of a cluster take turns, and in each of them whole warps, the last one first. False if all that are left
-/// wait for what does not come.
+/// A block of a cluster runs until it can't go on without the others, as if these started late; in it whole warps take
+/// turns, the last one first. False if all that are left wait for what does not come.
 static bool runOn(const std::vector<RunningBlock *> &cluster) {
   constexpr int patience = 3; // rounds in which nothing happens
   auto progress = [&] {
@@ -108,7 +108,10 @@ static bool runOn(const std::vector<RunningBlock *> &cluster) {
     bool running = false;
     uint64_t before = progress();
     for (RunningBlock *state : cluster)
-      running |= runRound(*state);
+      for (uint64_t reached = ~uint64_t(0); reached != state->progress && !state->waits;) {
+        reached = state->progress;
+        running |= runRound(*state);
+      }
     if (!running)
       return true;
     if (progress() != before)
