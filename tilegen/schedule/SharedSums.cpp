@@ -159,9 +159,9 @@ static int64_t unitsFor(Sharing sharing, const TargetDesc &target) {
 }
 
 /// The estimate at the top of this file, in seconds.
-static double estimate(const Sizes &sizes, const ContractionSchedule &candidate, Sharing sharing,
-                       const TargetDesc &target) {
+static double estimate(const Sizes &sizes, const ContractionSchedule &candidate, const TargetDesc &target) {
   tile::ScheduleAttr schedule = candidate.schedule;
+  Sharing sharing{schedule.getParts(), schedule.getClustered()};
   auto [rows, columns] = tileOf(schedule);
   int64_t parts = sharing.parts, steps = llvm::divideCeil(stepsOf(sizes, schedule), parts),
           blocks = tilesOf(sizes, rows, columns) * parts,
@@ -193,7 +193,7 @@ std::optional<double> estimateSeconds(const KernelSpace &space, const TargetDesc
     return std::nullopt;
   if (candidate.schedule.getRoot() == graph::RootKind::Gemv)
     return estimateGemv(*sizes, target, tileOf(candidate.schedule).second);
-  return estimate(*sizes, candidate, {candidate.schedule.getParts(), candidate.schedule.getClustered()}, target);
+  return estimate(*sizes, candidate, target);
 }
 
 /// The schedule `other` as it is if its tiles are shared in this way; null where they can't be. Without sharing, the
@@ -231,13 +231,12 @@ tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target,
     return space.lhs.getDefiningOp() && !schedule.getGroups() ? costOfGathering : 1;
   };
   double unshared = best.getRoot() == graph::RootKind::Gemv ? estimateGemv(*sizes, target, tileOf(best).second)
-                                                            : estimate(*sizes, chosen, {}, target),
+                                                            : estimate(*sizes, chosen, target),
          least = clearGain * gathering(best) * unshared;
   for (const ContractionSchedule &other : others)
     for (Sharing sharing : waysToShare)
       if (tile::ScheduleAttr schedule = tryToShare(space, *sizes, chosen.schedule, other.schedule, sharing, target))
-        if (double time = gathering(schedule) * estimate(*sizes, {schedule, other.efficiency}, sharing, target);
-            time < least)
+        if (double time = gathering(schedule) * estimate(*sizes, {schedule, other.efficiency}, target); time < least)
           best = schedule, least = time;
   return best;
 }
