@@ -48,12 +48,16 @@ static LogicalResult checkInstruction(DotOp dot, const PlaceFacts &facts) {
   return success();
 }
 
-/// Roles, rings and bulk copies are what a copy engine works with, and tile.part_sum takes a cluster.
-static LogicalResult checkEngine(Operation *op, const PlaceFacts &facts) {
-  if (auto sum = dyn_cast<PartSumOp>(op); sum && static_cast<int64_t>(sum.getParts()) > facts.clusterBlocks)
-    return op->emitOpError() << "expected clusters of at most " << facts.clusterBlocks
+static LogicalResult checkCluster(PartSumOp sum, const PlaceFacts &facts) {
+  if (static_cast<int64_t>(sum.getParts()) > facts.clusterBlocks)
+    return sum.emitOpError() << "expected clusters of at most " << facts.clusterBlocks
                              << " blocks because the target has no larger ones, got " << sum.getParts()
                              << "; place the kernel for it again";
+  return success();
+}
+
+/// Roles, rings and bulk copies are what a copy engine works with.
+static LogicalResult checkEngine(Operation *op, const PlaceFacts &facts) {
   if (!facts.copiesBulk && isa<TensorMapOp, BulkCopyOp, BulkStoreOp, RingAllocOp, RolesOp>(op))
     return op->emitOpError(
         "expected a target with a copy engine, which this one has not; place the kernel for it again");
@@ -62,7 +66,8 @@ static LogicalResult checkEngine(Operation *op, const PlaceFacts &facts) {
 
 LogicalResult tilewright::tile::checkPlaced(KernelOp kernel, const PlaceFacts &facts) {
   auto engine = kernel.getBody().walk([&](Operation *op) { return WalkResult(checkEngine(op, facts)); });
-  if (engine.wasInterrupted())
+  auto clusters = kernel.getBody().walk([&](PartSumOp sum) { return WalkResult(checkCluster(sum, facts)); });
+  if (engine.wasInterrupted() || clusters.wasInterrupted())
     return failure();
   auto lanes = kernel.getBody().walk([&](Operation *op) { return WalkResult(checkLanes(op, facts)); });
   if (lanes.wasInterrupted() || failed(checkShared(kernel, *kernel.getSharedBytes(), facts)))

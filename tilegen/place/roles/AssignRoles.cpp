@@ -386,7 +386,7 @@ void RoleBuilder::run() {
   auto extent = dyn_cast<AffineConstantExpr>(kernel_.getGrid().getResult(0));
   int64_t most = extent ? extent.getValue() : schedule_.getMostTiles() * schedule_.getParts(); // 0: not known
   blocks_ = most ? std::min(most, facts_.units) : facts_.units;
-  if (kernel_.getClusterBlocks() > 1) // whose blocks end together, and take one program each
+  if (most && kernel_.getClusterBlocks() > 1) // a block of a cluster takes one program (tile.part_sum)
     blocks_ = most;
   b_.setInsertionPoint(kernel_.getBody().front().getTerminator());
   auto roles = RolesOp::create(b_, loc_, warpsOf, registers, elected, groups + 1);
