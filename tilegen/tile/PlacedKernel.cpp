@@ -102,10 +102,12 @@ static LogicalResult verifyCluster(PartSumOp sum, KernelOp kernel) {
   if (!blocks.isMultipleOf(parts))
     return sum.emitOpError() << "expected a multiple of " << parts << " blocks along x because clusters are whole, got "
                              << kernel.getGridAttr();
+  constexpr int64_t alignment = 16; // of the widest access
   int64_t bytes = givenBytes(sum), room = *kernel.getSharedBytes();
-  if (!sum.getScratch() || static_cast<int64_t>(*sum.getScratch()) + bytes > room)
-    return sum.emitOpError() << "expected " << bytes << " bytes of scratch within the kernel's " << room
-                             << " bytes of shared memory because other blocks write there, got "
+  if (!sum.getScratch() || *sum.getScratch() % alignment || static_cast<int64_t>(*sum.getScratch()) + bytes > room)
+    return sum.emitOpError() << "expected " << bytes << " bytes of scratch, at a multiple of " << alignment
+                             << " within the kernel's " << room
+                             << " bytes of shared memory, because other blocks write there, got "
                              << sum.getScratchAttr();
   return success();
 }

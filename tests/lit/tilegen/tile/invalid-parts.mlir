@@ -250,7 +250,7 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>)
     attributes {grid = affine_map<() -> (2, 1, 1)>, threads = 128 : i64, shared_bytes = 256 : i64} {
   %c0 = arith.constant 0 : index
   %one = arith.constant dense<1.0> : tensor<1x256xf32, #layout>
-  // expected-error@+1 {{expected 512 bytes of scratch within the kernel's 256 bytes of shared memory because other blocks write there, got 0}}
+  // expected-error@+1 {{expected 512 bytes of scratch, at a multiple of 16 within the kernel's 256 bytes of shared memory, because other blocks write there, got 0}}
   %s = tile.part_sum %one[%c0] of 2 scratch 0 : tensor<1x256xf32, #layout> -> tensor<1x128xf32, #share>
   tile.return
 }
@@ -269,5 +269,18 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>)
     // expected-error@+1 {{expected no loop around it that a block may go through twice, because other blocks of its cluster might then write to shared memory that it still reads}}
     %s = tile.part_sum %one[%c0] of 2 scratch 0 : tensor<1x256xf32, #layout> -> tensor<1x128xf32, #share>
   }
+  tile.return
+}
+
+// -----
+
+#layout = #tile.layout<reg = [128], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+#share = #tile.layout<reg = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>)
+    attributes {grid = affine_map<() -> (2, 1, 1)>, threads = 128 : i64, shared_bytes = 1024 : i64} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<1x256xf32, #layout>
+  // expected-error@+1 {{expected 512 bytes of scratch, at a multiple of 16 within the kernel's 1024 bytes of shared memory, because other blocks write there, got 4}}
+  %s = tile.part_sum %one[%c0] of 2 scratch 4 : tensor<1x256xf32, #layout> -> tensor<1x128xf32, #share>
   tile.return
 }
