@@ -2,7 +2,7 @@
 // Contractions whose tiles are shared by several programs: few rows and many, steps that the parts divide evenly or
 // not, fewer steps than parts, with and without warps that copy, with one block for each program or several. The same
 // where the programs of a tile are a cluster: columns are cut, or rows where the columns of a share are in several
-// warps; the last ones have tiles that can't be cut, and meet in global memory.
+// warps; the last one has a tile that can't be cut, and meets in global memory.
 #include "tests/device/Products.h"
 
 namespace tilewright::test {
@@ -76,7 +76,7 @@ struct ClusteredShape {
 constexpr ClusteredShape clusteredShapes[] = {
     {16, 64, 512, 16, 64, 64, 4, 2},          // rows are cut: warps share out the columns
     {100, 72, 328, 64, 64, 64, 4, 4},         // without roles, with steps that the parts do not divide
-    {100, 40, 64, 32, 64, 32, 4, 4},          // parts without steps
+    {100, 40, 64, 64, 64, 64, 4, 2},          // a part without steps
     {120, 136, 512, 64, 64, 64, 4, 2, 1},     // with roles
     {120, 136, 1024, 64, 64, 64, 4, 4, 1},    //
     {72, 200, 1024, 64, 64, 64, 4, 8, 1},     //

@@ -117,6 +117,21 @@ TEST(GpuAttention, BlocksTakePairsInTurn) {
   EXPECT_EQ(ran, 1);
 }
 
+/// Those that can be cut: not the tile of 16 rows in eight parts, whose columns are shared out among warps.
+TEST(ClusteredSums, AreClusters) {
+  int ran = 0;
+  for (const DeviceCase &c : deviceCases()) {
+    if (c.family != "clustered sums" || !c.small || c.type != DType::F16)
+      continue;
+    auto program = SimtProgram::compile(c.kernel, **findTarget("sm_90a"));
+    ASSERT_TRUE(program) << c.name;
+    bool isCut = c.name.find("16x64x64_parts8") == std::string::npos;
+    EXPECT_EQ((*program)->clusterBlocks("k") > 1, isCut) << c.name;
+    ++ran;
+  }
+  EXPECT_GE(ran, 15);
+}
+
 /// Whichever block is the last, it joins the parts in their order: the bits are the same, run after run.
 TEST(SharedSums, BitsDoNotDependOnTheOrderOfBlocks) {
   int ran = 0;
