@@ -26,7 +26,8 @@ enum class Epilogue { Plain, Residual, Tanh, Erf };
 /// warps, "64x64w4/2" sums in two parts, and "64x64w4c2" those of a cluster of two blocks. Only the rows of 19600 are
 /// from two runs, of Inception v3, whose kernels of that shape were averaged. Of a tile that was timed twice in a run,
 /// the lesser time is listed. Of rows with parts the 12 to 14 fastest are listed, of up to 72 that were timed;
-/// "64x320w4*2 24.8" of 1024x2560x2560 is the time of the schedule that was chosen then.
+/// "64x320w4*2 24.8" of 1024x2560x2560 is the time of the schedule that was chosen then. Products for which a tile
+/// without roles is chosen have no row.
 struct Timed {
   int64_t m, n, k;
   Epilogue epilogue;
