@@ -40,9 +40,10 @@ public:
   ~SimtProgram();
   static constexpr uint64_t hung = ~uint64_t(1);
 
-  /// Runs every block of the grid, one after the other, those of a cluster together. `arguments` are buffers' addresses and scalars; workspaces and
-  /// the error word are added. Returns the error word, which is all ones if shared memory was overwritten while a
-  /// product read it or a zeroed workspace is not zero at the end, and `hung` if threads wait for what does not come.
+  /// Runs every block of the grid, one after the other, those of a cluster together. `arguments` are buffers' addresses
+  /// and scalars; workspaces and the error word are added. Returns the error word, which is all ones if shared memory
+  /// was overwritten while a product read it or a zeroed workspace is not zero at the end, and `hung` if threads wait
+  /// for what does not come.
   uint64_t run(const std::string &kernel, std::vector<uint64_t> arguments, std::array<int64_t, 3> grid,
                BlockOrder order = BlockOrder::Ascending);
 
