@@ -19,6 +19,7 @@ static void addPropagation(RewritePatternSet &patterns) {
   normalize::addRolls(patterns);
   normalize::addPropagateTransposes(patterns);
   normalize::addPropagateReshapes(patterns);
+  normalize::addSinkRepeats(patterns);
 }
 
 static void addIntegers(RewritePatternSet &patterns) {

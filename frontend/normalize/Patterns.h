@@ -14,6 +14,7 @@ void addFoldAccesses(mlir::RewritePatternSet &patterns);
 void addRolls(mlir::RewritePatternSet &patterns);
 void addPropagateTransposes(mlir::RewritePatternSet &patterns);
 void addPropagateReshapes(mlir::RewritePatternSet &patterns);
+void addSinkRepeats(mlir::RewritePatternSet &patterns);
 void addIntegerContractions(mlir::RewritePatternSet &patterns);
 void addFlippedIntegers(mlir::RewritePatternSet &patterns);
 

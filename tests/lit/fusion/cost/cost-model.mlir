@@ -1,6 +1,7 @@
 // Work that a fusion would repeat stays in a kernel of its own: in front of windows, gathers, concatenations, and for values
 // that are read more than once.
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all explain=text' -o /dev/null | FileCheck %s
+// RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all cpu=true explain=text' -o /dev/null | FileCheck %s --check-prefix=CPU
 
 // Even one operation in front of windows that overlap.
 // CHECK: relu is not fused with pool because work would be repeated for every use of its result
@@ -133,8 +134,9 @@ module attributes {graph.nodes = ["cat|Concat", "shuffle|Transpose"]} {
 // -----
 
 // A roll: the slices end inside of the buffer.
-// CHECK: fusion all: 3 launches
-// CHECK: head is not fused with roll because work would be repeated for every use of its result
+// CHECK: fusion all: 1 launches
+// CHECK-NEXT: slice_concat (pointwise): head, tail, roll
+// CPU: head is not fused with roll because work would be repeated for every use of its result
 module attributes {graph.nodes = ["head|Slice", "tail|Slice", "roll|Concat"]} {
   func.func @main(%x: tensor<128x20xf32>) -> tensor<128x20xf32> {
     %0 = graph.slice %x offsets affine_map<() -> (0, 0)> strides [1, 1] {graph.node = 0 : i64} : tensor<128x20xf32> -> tensor<32x20xf32>
