@@ -3,8 +3,8 @@
 //
 // Without a bound, ptxas may spill a few registers so that one more block fits on a multiprocessor. That does not raise
 // the occupancy where shared memory has no room for the block, and gathers, whose 64-bit indices take the registers,
-// have enough threads without it. And ptxas gives small tiles of singles so few registers that their loads wait for
-// each other. Kernels of these three kinds get a bound, others none.
+// have enough threads without it. And ptxas gives small tiles of singles, and small windows, so few registers that their
+// loads wait for each other. Kernels of these kinds get a bound, others none.
 #include "backend/nvptx/BoundRegisters.h"
 #include "tilegen/place/Place.h"
 
@@ -37,6 +37,15 @@ static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
   if (schedule.getRoot() == graph::RootKind::Pointwise &&
       any<tile::LoadOp>(kernel, [](tile::LoadOp load) { return !load.getIndices().empty(); }))
     return std::max<int64_t>(gatheringThreads / threads, 1);
+  int64_t results =
+      std::accumulate(schedule.getTile().begin(), schedule.getTile().end(), int64_t(1), std::multiplies<>());
+  // Without a bound, ptxas takes 80 registers for windows of 3x3 singles and spills four of them. With this one it
+  // takes at most 128, and spills none.
+  constexpr int64_t fewElements = 9, resultsOfFew = 8; // of a window, and of a thread
+  int64_t elements =
+      std::accumulate(schedule.getReduce().begin(), schedule.getReduce().end(), int64_t(1), std::multiplies<>());
+  if (schedule.getUnrolled() && elements <= fewElements && results <= resultsOfFew * threads)
+    return warpsWithFew * desc.warpWidth / threads;
   if (!any<tile::DotOp>(kernel, [](tile::DotOp dot) { return tile::fragmentsOf(dot) != nullptr; }))
     return 0;
   // A kernel with roles has at most as many blocks as there are multiprocessors; or it is an attention, whose scores
@@ -46,8 +55,6 @@ static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
   bool holdsOperands = any<tile::DotOp>(kernel, [](tile::DotOp dot) { return !tile::fragmentsOf(dot)->readsShared(); });
   bool splitsSingles = any<tile::DotOp>(kernel, [](tile::DotOp dot) { return tile::fragmentsOf(dot)->products > 1; });
   int64_t registersBeside = splitsSingles ? registersBesideSingles : registersBesideHalves;
-  int64_t results =
-      std::accumulate(schedule.getTile().begin(), schedule.getTile().end(), int64_t(1), std::multiplies<>());
   int64_t roomInMemory = (desc.sharedBytes + reserved) / (static_cast<int64_t>(*kernel.getSharedBytes()) + reserved);
   int64_t roomInRegisters = tile::registersOfUnit / ((holdsOperands ? 2 : 1) * results + registersBeside * threads);
   if (roomInMemory <= roomInRegisters)

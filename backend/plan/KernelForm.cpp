@@ -21,7 +21,7 @@ std::string formOf(tile::KernelOp kernel) {
   std::string text =
       fmt::format("{} {}", graph::stringifyRootKind(schedule.getRoot()).str(), sizesText(schedule.getTile()));
   if (!schedule.getReduce().empty())
-    text += fmt::format(", sums by {}", sizesText(schedule.getReduce()));
+    text += fmt::format(", sums by {}{}", sizesText(schedule.getReduce()), schedule.getUnrolled() ? " unrolled" : "");
   if (!schedule.isOfBlock())
     text += fmt::format(", registers {}", sizesText(schedule.getRegisters()));
   else

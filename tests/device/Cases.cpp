@@ -114,7 +114,7 @@ std::vector<DeviceCase> deviceCases() {
   std::vector<DeviceCase> cases;
   for (auto *add : {addPointwiseCases, addRowCases, addProductCases, addGemvCases, addWindowCases, addGatherCases,
                     addRollCases, addAttentionCases, addSharedSumCases, addStoredWeightCases, addPairedProductCases,
-                    addGatedStepCases, addPixelCases})
+                    addGatedStepCases, addPixelCases, addSlidingWindowCases})
     add(cases);
   return cases;
 }

@@ -67,6 +67,7 @@ void addStoredWeightCases(std::vector<DeviceCase> &cases);
 void addPairedProductCases(std::vector<DeviceCase> &cases);
 void addGatedStepCases(std::vector<DeviceCase> &cases);
 void addPixelCases(std::vector<DeviceCase> &cases);
+void addSlidingWindowCases(std::vector<DeviceCase> &cases);
 
 /// "f16" and the like: how tile text spells a type.
 std::string typeText(DType type);

@@ -107,6 +107,19 @@ SmallVector<Value> TileEmitter::forTilesBetween(unsigned loop, Value first, Valu
   return llvm::to_vector_of<Value>(forOp.getResults());
 }
 
+SmallVector<Value> TileEmitter::forEachElement(ArrayRef<unsigned> loops, ValueRange initial, Body body) {
+  if (loops.empty())
+    return body(initial);
+  unsigned loop = loops.front();
+  SmallVector<Value> carried(initial);
+  for (int64_t i = 0, size = tileOf(loop); i < size; ++i) {
+    narrow(loop, i, 1);
+    carried = forEachElement(loops.drop_front(), carried, body);
+    widen(loop);
+  }
+  return carried;
+}
+
 //===- Index values and tiles -------------------------------------------------------------------------------------===//
 
 AffineExpr TileEmitter::local(AffineExpr expr) const { return expr.replaceSymbols(localSymbols); }
@@ -200,6 +213,22 @@ SmallVector<AffineExpr> TileEmitter::frameExprs(ArrayRef<AffineExpr> exprs, cons
   return results;
 }
 
+/// Moves the bounds of parallel loops to the end of their last tile, where all coordinates that depend on the loop are
+/// guarded.
+void TileEmitter::extendBounds(Window &window, ArrayRef<AffineExpr> exprs, ArrayRef<int64_t> guard,
+                               const Frame &frame) const {
+  for (auto [bound, loop] : llvm::zip_equal(window.bounds, frame)) {
+    bool depends = false, isGuarded = space.loops()[loop].kind == LoopKind::Parallel;
+    for (auto [i, expr] : llvm::enumerate(exprs))
+      if (dependsOn(expr, loop)) {
+        depends = true;
+        isGuarded &= llvm::is_contained(guard, static_cast<int64_t>(i));
+      }
+    if (depends && isGuarded)
+      bound = bound.ceilDiv(states[loop].tile) * states[loop].tile;
+  }
+}
+
 Value TileEmitter::load(Value buffer, const Place &place, ArrayRef<AffineExpr> sizes, const Frame &frame, Type element,
                         TypedAttr fill) {
   IndexAlgebra facts = algebra(place);
@@ -225,6 +254,8 @@ Value TileEmitter::load(Value buffer, const Place &place, ArrayRef<AffineExpr> s
   for (Value &tile : indices)
     tile = broadcast(tile, shape);
   Window window = windowOf(shape, exprs, frame);
+  if (loadsBeyondEnds)
+    extendBounds(window, exprs, guard, frame);
   for (Value tile : indices)
     window.depth = std::max(window.depth, depthOf(tile));
   AffineMap map = localMap(frame.size() + indices.size(), frameExprs(exprs, frame, indices.size()));

@@ -52,6 +52,8 @@ public:
   /// The same for the tiles of `loop` from `first` to below `end`.
   llvm::SmallVector<mlir::Value> forTilesBetween(unsigned loop, mlir::Value first, mlir::Value end,
                                                  mlir::ValueRange initial, Body body);
+  /// Runs `body` for every element of the current tiles of `loops`, as straight code.
+  llvm::SmallVector<mlir::Value> forEachElement(llvm::ArrayRef<unsigned> loops, mlir::ValueRange initial, Body body);
   /// Runs `build` with the end of `block`, which `around` holds, as the innermost scope.
   void within(mlir::Operation *around, mlir::Block *block, llvm::function_ref<void()> build);
   /// The number of the open scope in which a value is defined; 0 is the kernel's body.
@@ -87,6 +89,9 @@ public:
   mlir::Value select(mlir::Value mask, mlir::Value tile, mlir::TypedAttr otherwise);
 
   //===- Memory
+  /// If set, elements beyond the ends of parallel loops may be loaded where guards keep them inside of their buffer.
+  /// Results that lie there are never stored. Then what neighbouring results share has one mask for all of them.
+  void mayLoadBeyondEnds(bool mayLoad) { loadsBeyondEnds = mayLoad; }
   /// The tile at `place` of a buffer of `sizes`. Elements beyond the loops' ends, and those outside of the buffer, load
   /// as `fill`; null is 0.
   mlir::Value load(mlir::Value buffer, const Place &place, llvm::ArrayRef<mlir::AffineExpr> sizes, const Frame &frame,
@@ -125,6 +130,8 @@ private:
                                                  unsigned indices) const;
   struct Coordinates; // the algebra of them
   mlir::Value castInteger(mlir::Value tile, mlir::Type type);
+  void extendBounds(Window &window, llvm::ArrayRef<mlir::AffineExpr> exprs, llvm::ArrayRef<int64_t> guard,
+                    const Frame &frame) const;
 
   tile::KernelOp kernel;
   mlir::MLIRContext *context;
@@ -136,6 +143,7 @@ private:
   llvm::DenseMap<int64_t, mlir::Value> indexConstants;
   unsigned numSymbols;
   mlir::Type indexType;
+  bool loadsBeyondEnds = false;
 };
 
 } // namespace tilewright::tilegen

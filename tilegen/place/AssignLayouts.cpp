@@ -13,6 +13,7 @@
 //  - Each other operand of a tile.dot is a group of its own, together with what computes it. Its threads are blocked so
 //    that its loads are wide; shared memory brings it to the layout that tile.dot reads.
 #include "tilegen/place/AccessFacts.h"
+#include "tilegen/place/ChooseBlocking.h"
 #include "tilegen/place/roles/RolePlan.h"
 #include "tilegen/tile/MatmulPrecision.h"
 
@@ -21,14 +22,6 @@
 
 using namespace mlir;
 using namespace tilewright::tile;
-
-namespace {
-struct Group {
-  SmallVector<Value> values;
-  SmallVector<int64_t> shape; // the largest size in each dimension
-  Layout layout;
-};
-} // namespace
 
 //===- Making operands exclusive ----------------------------------------------------------------------------------===//
 
@@ -77,7 +70,7 @@ static void makeOperandsExclusive(KernelOp kernel) {
 
 //===- Groups -----------------------------------------------------------------------------------------------------===//
 
-static void addToGroup(Group &group, Value value) {
+static void addToGroup(LayoutGroup &group, Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   group.values.push_back(value);
   group.shape.resize(type.getRank(), 1);
@@ -93,7 +86,7 @@ static void setLayout(Value value, const Layout &layout) {
       constant.setValueAttr(DenseElementsAttr::get(placed, splat.getSplatValue<Attribute>()));
 }
 
-static LogicalResult collectOperand(DotOp dot, Value value, Group &group, DenseSet<Value> &taken) {
+static LogicalResult collectOperand(DotOp dot, Value value, LayoutGroup &group, DenseSet<Value> &taken) {
   if (!taken.insert(value).second)
     return success();
   Operation *op = value.getDefiningOp();
@@ -108,7 +101,7 @@ static LogicalResult collectOperand(DotOp dot, Value value, Group &group, DenseS
   return success();
 }
 
-static void collectRest(KernelOp kernel, Group &main, const DenseSet<Value> &taken) {
+static void collectRest(KernelOp kernel, LayoutGroup &main, const DenseSet<Value> &taken) {
   kernel.walk([&](Operation *op) {
     auto add = [&](Value value) {
       if (isa<RankedTensorType>(value.getType()) && !taken.contains(value))
@@ -122,58 +115,13 @@ static void collectRest(KernelOp kernel, Group &main, const DenseSet<Value> &tak
 }
 
 /// Gives every value of the group the group's layout, projected to the value's shape.
-static void setLayouts(Group &group) {
+static void setLayouts(LayoutGroup &group) {
   if (group.values.empty())
     return;
   TileShape wide(group.shape);
   for (Value value : group.values) {
     setLayout(value, project(group.layout, wide, TileShape(cast<RankedTensorType>(value.getType()).getShape())));
   }
-}
-
-//===- Blocking ---------------------------------------------------------------------------------------------------===//
-
-static SmallVector<Access> accessesOf(const Group &group) {
-  SmallVector<Access> accesses;
-  for (Value value : group.values) {
-    if (auto load = value.getDefiningOp<LoadOp>())
-      accesses.push_back(Access::of(load));
-    for (Operation *user : value.getUsers())
-      if (auto store = dyn_cast<StoreOp>(user))
-        accesses.push_back(Access::of(store));
-  }
-  return accesses;
-}
-
-static int64_t elementBytes(Type type) { return (type.getIntOrFloatBitWidth() + 7) / 8; }
-
-/// The dimension along which most elements are neighbours in memory.
-static unsigned fastDimension(ArrayRef<Access> accesses, unsigned rank) {
-  SmallVector<int64_t> score(rank, 0);
-  for (const Access &access : accesses)
-    for (unsigned d = 0; d < rank; ++d)
-      if (isContiguous(access, d))
-        score[d] += access.tile.getNumElements() * elementBytes(access.tile.getElementType());
-  unsigned best = rank - 1;
-  for (unsigned d = rank; d-- > 0;)
-    if (score[d] > score[best])
-      best = d;
-  return best;
-}
-
-static Blocking chooseBlocking(const Group &group, unsigned lanes, unsigned warps) {
-  SmallVector<Access> accesses = accessesOf(group);
-  unsigned rank = group.shape.size(), fast = fastDimension(accesses, rank);
-  Blocking blocking{{fast}, 1, lanes, warps};
-  for (unsigned d = rank; d-- > 0;)
-    if (d != fast)
-      blocking.order.push_back(d);
-  for (const Access &access : accesses)
-    blocking.vector = std::max<unsigned>(
-        blocking.vector, vectorWidth(access, fast, 16 / elementBytes(access.tile.getElementType()), allSymbols));
-  while (blocking.vector > 1 && TileShape(group.shape).elements() < blocking.vector * lanes * warps)
-    blocking.vector /= 2;
-  return blocking;
 }
 
 //===- Contractions -----------------------------------------------------------------------------------------------===//
@@ -260,7 +208,7 @@ static StringRef preferred(const Fragments &fragments, DotOp dot, const PlaceFac
 
 /// Gives each tile the layout of an accumulator of its shape. A dimension of size 1 is taken as long as in the first
 /// accumulator, and its bits are struck out.
-static LogicalResult layoutByShape(ArrayRef<DotOp> dots, Group &main, const Fragments &fragments, WarpGrid grid,
+static LogicalResult layoutByShape(ArrayRef<DotOp> dots, LayoutGroup &main, const Fragments &fragments, WarpGrid grid,
                                    const PlaceFacts &facts, unsigned warps) {
   DotOp first = dots.front();
   ArrayRef<int64_t> sums = cast<RankedTensorType>(first.getType()).getShape();
@@ -285,7 +233,7 @@ static LogicalResult layoutByShape(ArrayRef<DotOp> dots, Group &main, const Frag
 /// Products that take other products' results: all warps are spread over rows. Then a row's scores, the weights
 /// computed from them and the second product's sums are in the same lanes, and the weights, its left side, need not
 /// move.
-static LogicalResult layoutChain(ArrayRef<DotOp> dots, Group &main, const PlaceFacts &facts, unsigned warps) {
+static LogicalResult layoutChain(ArrayRef<DotOp> dots, LayoutGroup &main, const PlaceFacts &facts, unsigned warps) {
   auto sizesOf = [](Value tile) { return cast<RankedTensorType>(tile.getType()).getShape(); };
   DotOp first = dots.front();
   auto fits = [&](const Fragments &row) {
@@ -310,7 +258,7 @@ static LogicalResult layoutChain(ArrayRef<DotOp> dots, Group &main, const PlaceF
 
 /// Sums of several widths, strips of one tile's columns. All are spread over warps as the narrowest is, so that a value
 /// of a row (a tile of one column) has one layout for all of them.
-static LogicalResult layoutStrips(ArrayRef<DotOp> dots, Group &main, const PlaceFacts &facts, unsigned warps) {
+static LogicalResult layoutStrips(ArrayRef<DotOp> dots, LayoutGroup &main, const PlaceFacts &facts, unsigned warps) {
   auto columnsOf = [](DotOp dot) { return cast<RankedTensorType>(dot.getType()).getShape().back(); };
   DotOp narrowest = *llvm::min_element(dots, [&](DotOp a, DotOp b) { return columnsOf(a) < columnsOf(b); });
   const Fragments *fragments = chooseFragments(narrowest, facts, warps);
@@ -321,7 +269,8 @@ static LogicalResult layoutStrips(ArrayRef<DotOp> dots, Group &main, const Place
   return layoutByShape(dots, main, *fragments, grid, facts, warps);
 }
 
-static LogicalResult layoutAccumulators(ArrayRef<DotOp> dots, Group &main, const PlaceFacts &facts, unsigned warps) {
+static LogicalResult layoutAccumulators(ArrayRef<DotOp> dots, LayoutGroup &main, const PlaceFacts &facts,
+                                        unsigned warps) {
   DotOp first = dots.front();
   auto shape = cast<RankedTensorType>(first.getType()).getShape();
   for (DotOp dot : dots)
@@ -340,47 +289,6 @@ static LogicalResult layoutAccumulators(ArrayRef<DotOp> dots, Group &main, const
     if (fragments)
       dot.setInstruction(fragments->name);
   return success();
-}
-
-/// Some instructions read their fragments only from rows along k. If an operand's rows in memory run across k, each
-/// thread loads several neighbours along k too, and writes these to shared memory together: transposed.
-static void transposeInRegisters(Blocking &blocking, const Group &group, DotOp dot, bool isLhs) {
-  unsigned k = group.shape.size() - (isLhs ? 1 : 2);
-  const Fragments *fragments = fragmentsOf(dot);
-  if (!fragments || !fragments->readsAlongK(isLhs ? Operand::A : Operand::B) || blocking.order[0] == k)
-    return;
-  unsigned held = TileShape(group.shape).elements() / (blocking.lanes * blocking.warps * blocking.vector);
-  blocking.registerDim = k;
-  blocking.registerCount = std::clamp(llvm::bit_floor(held), 1u, 4u);
-}
-
-/// Whether neighbours along `dim` read the same element of the buffer, because the map divides that coordinate.
-static bool sharesAlong(const Access &access, unsigned dim) {
-  bool shares = false;
-  for (AffineExpr expr : access.map.getResults())
-    expr.walk([&](AffineExpr inner) {
-      auto binary = dyn_cast<AffineBinaryOpExpr>(inner);
-      shares |= binary && inner.getKind() == AffineExprKind::FloorDiv && binary.getLHS().isFunctionOfDim(dim);
-    });
-  return shares;
-}
-
-/// Where neighbours along k are computed from the same elements (two numbers of four bits are in one byte, and a block
-/// of numbers has one scale), a thread holds several of them, so that it loads these elements once. Across k it holds
-/// the 16 bytes of one write to shared memory; with more, lanes of other rows would cause bank conflicts.
-static void holdSharingNeighbours(Blocking &blocking, const Group &group, bool isLhs) {
-  constexpr unsigned mostHeld = 8, bytesOfAccess = 16;
-  unsigned k = group.shape.size() - (isLhs ? 1 : 2);
-  if (blocking.order[0] == k ||
-      llvm::none_of(accessesOf(group), [&](const Access &access) { return sharesAlong(access, k); }))
-    return;
-  Type element = cast<RankedTensorType>(group.values.front().getType()).getElementType();
-  if (blocking.vector == 1) // each element needs an address of its own, and registers do not suffice for many
-    return;
-  blocking.vector = std::min<unsigned>(blocking.vector, bytesOfAccess / elementBytes(element));
-  unsigned held = TileShape(group.shape).elements() / (blocking.lanes * blocking.warps * blocking.vector);
-  blocking.registerDim = k;
-  blocking.registerCount = std::clamp(llvm::bit_floor(held), 1u, mostHeld);
 }
 
 //===- All together -----------------------------------------------------------------------------------------------===//
@@ -415,16 +323,16 @@ static LogicalResult layOut(KernelOp kernel, const PlaceFacts &facts) {
   kernel.walk([&](DotOp dot) { dots.push_back(dot); });
 
   DenseSet<Value> taken;
-  std::vector<std::pair<DotOp, Group>> operands;
+  std::vector<std::pair<DotOp, LayoutGroup>> operands;
   for (DotOp dot : dots)
     for (Value operand : {dot.getLhs(), dot.getRhs()}) {
       if (isHeldInRegisters(operand) || taken.contains(operand))
         continue;
-      Group &group = operands.emplace_back(dot, Group()).second;
+      LayoutGroup &group = operands.emplace_back(dot, LayoutGroup()).second;
       if (failed(collectOperand(dot, operand, group, taken)))
         return failure();
     }
-  Group main;
+  LayoutGroup main;
   collectRest(kernel, main, taken);
 
   bool isChain = llvm::any_of(dots, [](DotOp dot) { return isHeldInRegisters(dot.getLhs()); });
@@ -435,7 +343,10 @@ static LogicalResult layOut(KernelOp kernel, const PlaceFacts &facts) {
     if (failed(layoutAccumulators(dots, main, facts, warps)))
       return failure();
   } else if (!main.values.empty()) {
-    main.layout = blocked(TileShape(main.shape), chooseBlocking(main, facts.lanes, warps));
+    Blocking blocking = chooseBlocking(main, facts.lanes, warps);
+    if (kernel.getScheduleAttr() && kernel.getScheduleAttr().getUnrolled())
+      holdWindowNeighbours(blocking, main);
+    main.layout = blocked(TileShape(main.shape), blocking);
   }
   for (auto &[dot, group] : operands) {
     Blocking blocking = chooseBlocking(group, facts.lanes, warps);

@@ -15,6 +15,13 @@
 //
 //   %p = scf.for %c = ... iter_args(%acc = -inf) { arith.maximumf %acc, (tile.load ... %c) }
 //   %m = tile.reduce <max> %p dim 1
+//
+// If the schedule is `unrolled`, the elements of a step are combined one after the other instead, and no partial result
+// is left to reduce:
+//
+//   %m = scf.for ... iter_args(%acc = -inf) {
+//     %1 = arith.maximumf %acc, (tile.load ... %c)
+//     %2 = arith.maximumf %1, (tile.load ... %c + 1)
 #include "tilegen/emit/Materialize.h"
 
 using namespace mlir;
@@ -24,10 +31,10 @@ namespace {
 
 class ReductionEmitter {
 public:
-  explicit ReductionEmitter(TileEmitter &emitter)
+  ReductionEmitter(TileEmitter &emitter, bool isUnrolled)
       : emitter(emitter), space(emitter.getSpace()), values(emitter),
         frame(llvm::to_vector(llvm::seq<unsigned>(0, space.loops().size()))),
-        reduced(space.loopsOfKind(LoopKind::Reduction)) {}
+        reduced(space.loopsOfKind(LoopKind::Reduction)), isUnrolled(isUnrolled) {}
 
   LogicalResult emit();
 
@@ -45,6 +52,7 @@ private:
   Materializer values;
   Frame frame;
   SmallVector<unsigned> reduced;
+  bool isUnrolled;
 };
 
 } // namespace
@@ -96,11 +104,11 @@ Value ReductionEmitter::combine(graph::ReduceOp reduce, Value a, Value b) {
                                emitter.loc, a, b);
 }
 
-/// The shape of a tile of partial results: the rows' loops, and all of the reduced ones.
+/// The shape of a tile of partial results: the rows' loops, and all of the reduced ones unless they are unrolled.
 SmallVector<int64_t> ReductionEmitter::partialShape(unsigned which) const {
   SmallVector<int64_t> shape = emitter.shapeOf(space.loopOpResults[which], frame);
   for (unsigned loop : reduced)
-    shape[loop] = emitter.tileOf(loop);
+    shape[loop] = isUnrolled ? 1 : emitter.tileOf(loop);
   return shape;
 }
 
@@ -125,22 +133,25 @@ Value ReductionEmitter::materializePartial(unsigned which) {
 }
 
 LogicalResult ReductionEmitter::emitPhase(ArrayRef<unsigned> reduces) {
-  bool loops = llvm::any_of(reduced, [&](unsigned loop) { return !emitter.isWhole(loop); });
+  bool carries = isUnrolled || llvm::any_of(reduced, [&](unsigned loop) { return !emitter.isWhole(loop); });
   SmallVector<Value> initial;
   for (unsigned which : reduces)
-    if (loops)
+    if (carries)
       initial.push_back(emitter.splat(identity(cast<graph::ReduceOp>(space.loopOps[which])), partialShape(which)));
   bool ok = true;
-  SmallVector<Value> partial = emitter.forEachTile(reduced, initial, [&](ValueRange carried) {
+  auto step = [&](ValueRange carried) {
     SmallVector<Value> results;
     for (auto [i, which] : llvm::enumerate(reduces)) {
       Value tile = materializePartial(which);
       ok = ok && tile;
       if (!ok)
         return llvm::to_vector_of<Value>(carried);
-      results.push_back(loops ? combine(cast<graph::ReduceOp>(space.loopOps[which]), carried[i], tile) : tile);
+      results.push_back(carries ? combine(cast<graph::ReduceOp>(space.loopOps[which]), carried[i], tile) : tile);
     }
     return results;
+  };
+  SmallVector<Value> partial = emitter.forEachTile(reduced, initial, [&](ValueRange carried) {
+    return isUnrolled ? emitter.forEachElement(reduced, carried, step) : step(carried);
   });
   if (!ok)
     return failure();
@@ -191,6 +202,9 @@ LogicalResult ReductionEmitter::emit() {
   return emitOutputs();
 }
 
-LogicalResult emitReductions(TileEmitter &emitter, tile::ScheduleAttr) { return ReductionEmitter(emitter).emit(); }
+LogicalResult emitReductions(TileEmitter &emitter, tile::ScheduleAttr schedule) {
+  emitter.mayLoadBeyondEnds(schedule.getUnrolled());
+  return ReductionEmitter(emitter, schedule.getUnrolled()).emit();
+}
 
 } // namespace tilewright::tilegen

@@ -5,6 +5,7 @@
 // threads; edges are masked.
 #include "tilegen/schedule/ContractionTiles.h"
 #include "tilegen/schedule/Schedules.h"
+#include "tilegen/schedule/WindowSchedules.h"
 
 using namespace mlir;
 using tilewright::graph::RootKind;
@@ -53,47 +54,8 @@ static int64_t parallelElements(const KernelSpace &space, const TargetDesc &targ
   return std::clamp<int64_t>(powerAbove(total / target.units), fewestElements, pointwiseElements);
 }
 
-/// Whether all that a kernel reads has at most two bytes an element.
-static bool readsHalves(const KernelSpace &space) {
-  graph::KernelOp kernel = space.source;
-  return llvm::all_of(kernel.getBody().getArgumentTypes(), [](Type type) {
-    return cast<RankedTensorType>(type).getElementType().getIntOrFloatBitWidth() <= 16;
-  });
-}
-
-/// A schedule for windows of many elements, such as depthwise convolutions of 5x5 and 7x7: blocks of one warp with
-/// eight results a thread. Null for others. Measured on an H100 (docs/performance.md): 7x7 of 768 channels of 7x7, 16
-/// images, 14 us instead of 25; 96 channels of 56x56, one image, 11 instead of 22. Where blocks are few, a step takes
-/// the whole window, so that all of its loads are in flight together: 5x5 of 480 channels of 14x14, one image, 6 us
-/// instead of 15. With windows of more than 25 elements that would spill registers, and so would windows of singles,
-/// of which a step takes a row.
-static tile::ScheduleAttr scheduleLongWindow(const KernelSpace &space, const TargetDesc &target) {
-  constexpr int64_t leastTaps = 25, mostTaps = 64, mostAtOnce = 25, columns = 32, elements = 256, blocksOfUnit = 12;
-  int64_t taps = 1, total = 1;
-  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction),
-                        parallel = space.loopsOfKind(LoopKind::Parallel);
-  for (unsigned loop : reduced)
-    taps *= constantOf(space.loops()[loop].size).value_or(0);
-  for (unsigned loop : parallel)
-    total *= constantOf(space.loops()[loop].size).value_or(1);
-  if (space.root != RootKind::Window || reduced.size() != 2 || taps < leastTaps || taps > mostTaps ||
-      constantOf(space.loops()[parallel.back()].size).value_or(0) < columns)
-    return {};
-  SmallVector<int64_t> tile = {columns}, steps(2, 1);
-  int64_t left = elements / columns;
-  for (unsigned loop : llvm::reverse(ArrayRef(parallel).drop_back())) {
-    tile.insert(tile.begin(), tileOf(constantOf(space.loops()[loop].size), left));
-    left = std::max<int64_t>(1, left / tile.front());
-  }
-  if (areSizesKnown(space) && taps <= mostAtOnce && total / elements < blocksOfUnit * target.units)
-    for (auto [step, loop] : llvm::zip_equal(steps, reduced))
-      if (loop == reduced.back() || readsHalves(space))
-        step = powerAbove(*constantOf(space.loops()[loop].size));
-  return tile::ScheduleAttr::ofBlock(space.nest.context, space.root, tile, steps, /*warps=*/1);
-}
-
 tile::ScheduleAttr blocks::scheduleReductions(const KernelSpace &space, const TargetDesc &target) {
-  if (tile::ScheduleAttr schedule = scheduleLongWindow(space, target))
+  if (tile::ScheduleAttr schedule = scheduleSlidingWindow(space, target))
     return schedule;
   int64_t row = 1;
   SmallVector<int64_t> steps;

@@ -53,13 +53,6 @@ tile::ScheduleAttr withParts(const KernelSpace &space, tile::ScheduleAttr schedu
   return schedule.withParts(parts, clustered, parts == 1 || areSizesKnown(space) ? 0 : tiles);
 }
 
-tile::ScheduleAttr withStages(tile::ScheduleAttr schedule, int64_t stages) {
-  return tile::ScheduleAttr::get(
-      schedule.getContext(), schedule.getRoot(), schedule.getTile(), schedule.getReduce(), schedule.getWarps(), stages,
-      schedule.getRegisters(), schedule.getPack(), schedule.getGroups(), schedule.getOrder(), schedule.getParts(),
-      schedule.getClustered(), schedule.getMostTiles(), schedule.getInPlace(), schedule.getMatrix());
-}
-
 tile::ScheduleAttr withColumns(tile::ScheduleAttr schedule, int64_t columns) {
   SmallVector<int64_t> tile(schedule.getTile());
   tile.back() = columns;

@@ -37,8 +37,6 @@ tile::ScheduleAttr makeMatmul(const KernelSpace &space, const MatmulTile &chosen
 /// noted where sizes are not known.
 tile::ScheduleAttr withParts(const KernelSpace &space, tile::ScheduleAttr schedule, int64_t parts, int64_t tiles,
                              bool clustered = false);
-/// The same schedule with `stages` stages.
-tile::ScheduleAttr withStages(tile::ScheduleAttr schedule, int64_t stages);
 /// The same schedule with tiles of `columns` columns.
 tile::ScheduleAttr withColumns(tile::ScheduleAttr schedule, int64_t columns);
 

@@ -283,7 +283,7 @@ tile::ScheduleAttr leaveRoom(const KernelSpace &space, tile::ScheduleAttr roles,
   constexpr int64_t fewestStages = 3;
   ArrayRef<int64_t> tile = roles.getTile().take_back(2);
   int64_t stages = std::min(roles.getStages(), stagesBeside(space, tile[0], tile[1], bytes, target));
-  return stages < std::min(fewestStages, roles.getStages()) ? tile::ScheduleAttr() : withStages(roles, stages);
+  return stages < std::min(fewestStages, roles.getStages()) ? tile::ScheduleAttr() : roles.withStages(stages);
 }
 
 std::optional<double> efficiencyOfRoles(const KernelSpace &space, tile::ScheduleAttr schedule) {

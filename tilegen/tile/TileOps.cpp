@@ -83,7 +83,8 @@ void TileDialect::initialize() {
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, graph::RootKind root,
                                    ArrayRef<int64_t> tile, ArrayRef<int64_t> reduce, int64_t warps, int64_t stages,
                                    ArrayRef<int64_t> registers, int64_t pack, int64_t groups, int64_t order,
-                                   int64_t parts, bool clustered, int64_t mostTiles, bool inPlace, bool matrix) {
+                                   int64_t parts, bool clustered, int64_t mostTiles, bool inPlace, bool matrix,
+                                   bool unrolled) {
   for (ArrayRef<int64_t> list : {tile, reduce, registers})
     for (int64_t size : list)
       if (size <= 0)
@@ -118,6 +119,9 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (matrix && (registers.size() < 2 || pack == 0 || registers[1] > pack))
     return emitError() << "expected matrix of a matmul with packed columns alone, whose register tiles are no wider "
                           "than a panel";
+  if (unrolled && (root != graph::RootKind::Window || !registers.empty()))
+    return emitError() << "expected no unrolled but of a window that a block computes, got a root of "
+                       << graph::stringifyRootKind(root) << " and " << registers.size() << " sizes of registers";
   return success();
 }
 

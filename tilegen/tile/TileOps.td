@@ -93,6 +93,8 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     * `tile`: one size for each parallel loop of the kernel's iteration space, outermost first. For a block these are
       powers of two, but for the columns of a matmul, which may be a sum of them: 192 are computed as 128 and 64.
     * `reduce`: one step for each reduction loop.
+    * `unrolled`: the elements of a window's step are reduced one after the other, in straight code, and so a thread
+      loads what the windows of neighbouring results share once. Without it they are a dimension of the block's tiles.
     * `warps`: warps or wavefronts of a block.
     * `stages`: buffers of the block's software pipeline.
     * `registers`: rows and columns that one thread computes at a time. A third number is a depth: sums return to memory
@@ -124,11 +126,12 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                     DefaultValuedParameter<"bool", "false">:$clustered,
                     DefaultValuedParameter<"int64_t", "0">:$most_tiles,
                     DefaultValuedParameter<"bool", "false">:$in_place,
-                    DefaultValuedParameter<"bool", "false">:$matrix);
+                    DefaultValuedParameter<"bool", "false">:$matrix,
+                    DefaultValuedParameter<"bool", "false">:$unrolled);
   let assemblyFormat = [{
     `<` $root `,`
     struct($tile, $reduce, $warps, $stages, $registers, $pack, $groups, $order, $parts, $clustered,
-           $most_tiles, $in_place, $matrix) `>`
+           $most_tiles, $in_place, $matrix, $unrolled) `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -140,20 +143,32 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                                 int64_t stages = 1, int64_t groups = 0, int64_t order = 1, int64_t parts = 1,
                                 int64_t mostTiles = 0) {
       return get(context, root, tile, reduce, warps, stages, {}, 0, groups, order, parts, /*clustered=*/false,
-                 mostTiles, false, false);
+                 mostTiles, false, false, /*unrolled=*/false);
+    }
+    static ScheduleAttr ofUnrolledWindow(::mlir::MLIRContext *context, ::llvm::ArrayRef<int64_t> tile,
+                                         ::llvm::ArrayRef<int64_t> reduce, int64_t warps) {
+      return get(context, ::tilewright::graph::RootKind::Window, tile, reduce, warps, /*stages=*/1, {}, 0, 0,
+                 /*order=*/1, /*parts=*/1, /*clustered=*/false, 0, false, false, /*unrolled=*/true);
     }
     /// The same, but for one of its parameters.
     ScheduleAttr withTile(::llvm::ArrayRef<int64_t> tile) const {
       return get(getContext(), getRoot(), tile, getReduce(), getWarps(), getStages(), getRegisters(), getPack(),
-                 getGroups(), getOrder(), getParts(), getClustered(), getMostTiles(), getInPlace(), getMatrix());
+                 getGroups(), getOrder(), getParts(), getClustered(), getMostTiles(), getInPlace(), getMatrix(),
+                 getUnrolled());
+    }
+    ScheduleAttr withStages(int64_t stages) const {
+      return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), stages, getRegisters(), getPack(),
+                 getGroups(), getOrder(), getParts(), getClustered(), getMostTiles(), getInPlace(), getMatrix(),
+                 getUnrolled());
     }
     ScheduleAttr withPack(int64_t pack) const {
       return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), getStages(), getRegisters(), pack,
-                 getGroups(), getOrder(), getParts(), getClustered(), getMostTiles(), getInPlace(), getMatrix());
+                 getGroups(), getOrder(), getParts(), getClustered(), getMostTiles(), getInPlace(), getMatrix(),
+                 getUnrolled());
     }
     ScheduleAttr withParts(int64_t parts, bool clustered, int64_t mostTiles) const {
       return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), getStages(), getRegisters(), getPack(),
-                 getGroups(), getOrder(), parts, clustered, mostTiles, getInPlace(), getMatrix());
+                 getGroups(), getOrder(), parts, clustered, mostTiles, getInPlace(), getMatrix(), getUnrolled());
     }
     /// For a program that is one thread with vector registers.
     static ScheduleAttr ofVector(::mlir::MLIRContext *context, ::tilewright::graph::RootKind root,
@@ -161,7 +176,7 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                                  ::llvm::ArrayRef<int64_t> registers, int64_t pack = 0, bool inPlace = false,
                                  bool matrix = false) {
       return get(context, root, tile, reduce, 1, 1, registers, pack, /*groups=*/0, /*order=*/1,
-                 /*parts=*/1, /*clustered=*/false, /*mostTiles=*/0, inPlace, matrix);
+                 /*parts=*/1, /*clustered=*/false, /*mostTiles=*/0, inPlace, matrix, /*unrolled=*/false);
     }
   }];
 }

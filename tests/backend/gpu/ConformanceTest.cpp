@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(GpuAttention, Conformance,
 
 INSTANTIATE_TEST_SUITE_P(Gpu, Conformance,
                          testing::Combine(testing::Values("pointwise", "row reduction", "matmul", "gemv", "conv",
-                                                          "window", "gather", "roll", "pixels"),
+                                                          "window", "sliding window", "gather", "roll", "pixels"),
                                           testing::Values("sm_90a", "gfx942")),
                          nameOf);
 
@@ -195,5 +195,6 @@ TEST(InjectedFault, DroppedProxyFencesOfSingles) { EXPECT_TRUE(isSeenInSingles({
 TEST(InjectedFault, DroppedRingWaitsOfSingles) { EXPECT_TRUE(isSeenInSingles({.dropRingWaits = true})); }
 TEST(InjectedFault, EarlyReleasesOfSingles) { EXPECT_TRUE(isSeenInSingles({.releaseEarly = true})); }
 TEST(InjectedFault, DroppedMasks) { EXPECT_TRUE(isSeen("matmul", {.dropMasks = true})); }
+TEST(InjectedFault, DroppedMasksOfWindows) { EXPECT_TRUE(isSeen("sliding window", {.dropMasks = true})); }
 
 } // namespace

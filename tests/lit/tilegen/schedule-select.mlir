@@ -115,9 +115,10 @@ graph.kernel @narrow(%x: tensor<16x112x112x24xf16>, %w: tensor<3x3x24x24xf16> {g
   graph.return %c : tensor<16x112x112x24xf32>
 }
 
-// Depthwise windows of 7x7: eight results for each thread of one warp. Where blocks are few, they read a row of a 5x5 window at a time, or a whole one of halves.
+// Depthwise windows. Of many results a thread has four vectors, and takes a row of the window in a step; of few it has one, and takes as much of the window as
+// registers allow.
 // CHECK-LABEL: graph.kernel @depthwise
-// GPU-SAME: schedule = #tile.schedule<window, tile = [1, 1, 8, 32], reduce = [1, 1]>
+// GPU-SAME: schedule = #tile.schedule<window, tile = [1, 8, 4, 32], reduce = [1, 7], unrolled = true>
 graph.kernel @depthwise(%x: tensor<16x56x56x96xf32>, %w: tensor<7x7x96xf32> {graph.constant}) -> tensor<16x56x56x96xf32> {
   %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [3, 3] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<16x56x56x96xf32> -> tensor<16x56x56x7x7x96xf32>
   %b = graph.broadcast %w dims [3, 4, 5] {graph.node = 0 : i64} : tensor<7x7x96xf32> -> tensor<16x56x56x7x7x96xf32>
@@ -126,7 +127,7 @@ graph.kernel @depthwise(%x: tensor<16x56x56x96xf32>, %w: tensor<7x7x96xf32> {gra
   graph.return %s : tensor<16x56x56x96xf32>
 }
 // CHECK-LABEL: graph.kernel @depthwise_of_one
-// GPU-SAME: schedule = #tile.schedule<window, tile = [1, 8, 32], reduce = [1, 8]>
+// GPU-SAME: schedule = #tile.schedule<window, tile = [4, 4, 32], reduce = [2, 5], unrolled = true>
 graph.kernel @depthwise_of_one(%x: tensor<1x56x56x96xf32>, %w: tensor<5x5x96xf32> {graph.constant}) -> tensor<1x56x56x96xf32> {
   %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [2, 2] fill 0.0 : f32 {graph.node = 0 : i64} : tensor<1x56x56x96xf32> -> tensor<1x56x56x5x5x96xf32>
   %b = graph.broadcast %w dims [3, 4, 5] {graph.node = 0 : i64} : tensor<5x5x96xf32> -> tensor<1x56x56x5x5x96xf32>
@@ -135,7 +136,7 @@ graph.kernel @depthwise_of_one(%x: tensor<1x56x56x96xf32>, %w: tensor<5x5x96xf32
   graph.return %s : tensor<1x56x56x96xf32>
 }
 // CHECK-LABEL: graph.kernel @depthwise_of_halves
-// GPU-SAME: schedule = #tile.schedule<window, tile = [1, 8, 32], reduce = [8, 8]>
+// GPU-SAME: schedule = #tile.schedule<window, tile = [4, 4, 32], reduce = [2, 5], unrolled = true>
 graph.kernel @depthwise_of_halves(%x: tensor<1x56x56x96xf16>, %w: tensor<5x5x96xf16> {graph.constant}) -> tensor<1x56x56x96xf16> {
   %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [2, 2] fill 0.0 : f16 {graph.node = 0 : i64} : tensor<1x56x56x96xf16> -> tensor<1x56x56x5x5x96xf16>
   %vs = arith.extf %v {graph.node = 0 : i64} : tensor<1x56x56x5x5x96xf16> to tensor<1x56x56x5x5x96xf32>

@@ -155,6 +155,11 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #til
 
 // -----
 
+// expected-error@+1 {{expected no unrolled but of a window that a block computes, got a root of matmul and 0 sizes of registers}}
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<matmul, tile = [32, 64], unrolled = true>} { tile.return }
+
+// -----
+
 // expected-error@+1 {{expected positive tile sizes, got 0}}
 tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<matmul, tile = [0]>} { tile.return }
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// How threads are blocked over the tiles of a group: first so that most accesses are wide, then so that neighbours that
+// need the same elements are in one thread.
+#include "tilegen/place/ChooseBlocking.h"
+
+#include "tilegen/place/AccessFacts.h"
+#include "tilegen/tile/TileLayouts.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+static SmallVector<Access> accessesOf(const LayoutGroup &group) {
+  SmallVector<Access> accesses;
+  for (Value value : group.values) {
+    if (auto load = value.getDefiningOp<LoadOp>())
+      accesses.push_back(Access::of(load));
+    for (Operation *user : value.getUsers())
+      if (auto store = dyn_cast<StoreOp>(user))
+        accesses.push_back(Access::of(store));
+  }
+  return accesses;
+}
+
+static int64_t elementBytes(Type type) { return (type.getIntOrFloatBitWidth() + 7) / 8; }
+
+/// The dimension along which most elements are neighbours in memory.
+static unsigned fastDimension(ArrayRef<Access> accesses, unsigned rank) {
+  SmallVector<int64_t> score(rank, 0);
+  for (const Access &access : accesses)
+    for (unsigned d = 0; d < rank; ++d)
+      if (isContiguous(access, d))
+        score[d] += access.tile.getNumElements() * elementBytes(access.tile.getElementType());
+  unsigned best = rank - 1;
+  for (unsigned d = rank; d-- > 0;)
+    if (score[d] > score[best])
+      best = d;
+  return best;
+}
+
+Blocking tilewright::tile::chooseBlocking(const LayoutGroup &group, unsigned lanes, unsigned warps) {
+  SmallVector<Access> accesses = accessesOf(group);
+  unsigned rank = group.shape.size(), fast = fastDimension(accesses, rank);
+  Blocking blocking{{fast}, 1, lanes, warps};
+  for (unsigned d = rank; d-- > 0;)
+    if (d != fast)
+      blocking.order.push_back(d);
+  for (const Access &access : accesses)
+    blocking.vector = std::max<unsigned>(
+        blocking.vector, vectorWidth(access, fast, 16 / elementBytes(access.tile.getElementType()), allSymbols));
+  while (blocking.vector > 1 && TileShape(group.shape).elements() < blocking.vector * lanes * warps)
+    blocking.vector /= 2;
+  return blocking;
+}
+
+void tilewright::tile::transposeInRegisters(Blocking &blocking, const LayoutGroup &group, DotOp dot, bool isLhs) {
+  unsigned k = group.shape.size() - (isLhs ? 1 : 2);
+  const Fragments *fragments = fragmentsOf(dot);
+  if (!fragments || !fragments->readsAlongK(isLhs ? Operand::A : Operand::B) || blocking.order[0] == k)
+    return;
+  unsigned held = TileShape(group.shape).elements() / (blocking.lanes * blocking.warps * blocking.vector);
+  blocking.registerDim = k;
+  blocking.registerCount = std::clamp(llvm::bit_floor(held), 1u, 4u);
+}
+
+/// Whether neighbours along `dim` read the same element of the buffer, because the map divides that coordinate.
+static bool sharesAlong(const Access &access, unsigned dim) {
+  bool shares = false;
+  for (AffineExpr expr : access.map.getResults())
+    expr.walk([&](AffineExpr inner) {
+      auto binary = dyn_cast<AffineBinaryOpExpr>(inner);
+      shares |= binary && inner.getKind() == AffineExprKind::FloorDiv && binary.getLHS().isFunctionOfDim(dim);
+    });
+  return shares;
+}
+
+void tilewright::tile::holdSharingNeighbours(Blocking &blocking, const LayoutGroup &group, bool isLhs) {
+  constexpr unsigned mostHeld = 8, bytesOfAccess = 16;
+  unsigned k = group.shape.size() - (isLhs ? 1 : 2);
+  if (blocking.order[0] == k ||
+      llvm::none_of(accessesOf(group), [&](const Access &access) { return sharesAlong(access, k); }))
+    return;
+  Type element = cast<RankedTensorType>(group.values.front().getType()).getElementType();
+  if (blocking.vector == 1) // each element needs an address of its own, and registers do not suffice for many
+    return;
+  blocking.vector = std::min<unsigned>(blocking.vector, bytesOfAccess / elementBytes(element));
+  unsigned held = TileShape(group.shape).elements() / (blocking.lanes * blocking.warps * blocking.vector);
+  blocking.registerDim = k;
+  blocking.registerCount = std::clamp(llvm::bit_floor(held), 1u, mostHeld);
+}
+
+void tilewright::tile::holdWindowNeighbours(Blocking &blocking, const LayoutGroup &group) {
+  unsigned rank = group.shape.size(),
+           held = TileShape(group.shape).elements() / (blocking.lanes * blocking.warps * blocking.vector);
+  for (unsigned dim = rank; dim-- > 0 && !blocking.registerDim;)
+    for (const Access &access : accessesOf(group)) {
+      // Along a window's dimension a coordinate is that of a result plus that of an element of its window.
+      bool slides = llvm::any_of(access.map.getResults(), [&](AffineExpr expr) {
+        return expr.isFunctionOfDim(dim) && expr.getKind() != AffineExprKind::DimId &&
+               llvm::any_of(llvm::seq<unsigned>(0, rank),
+                            [&](unsigned other) { return other != dim && expr.isFunctionOfDim(other); });
+      });
+      if (slides && group.shape[dim] > 1 && dim != blocking.order[0])
+        blocking.registerDim = dim;
+    }
+  blocking.registerCount = blocking.registerDim ? std::max(1u, llvm::bit_floor(held)) : 1;
+}
