@@ -3,8 +3,8 @@
 //
 // Without a bound, ptxas may spill a few registers so that one more block fits on a multiprocessor. That does not raise
 // the occupancy where shared memory has no room for the block, and gathers, whose 64-bit indices take the registers,
-// have enough threads without it. And ptxas gives small tiles of singles, and small windows, so few registers that their
-// loads wait for each other. Kernels of these kinds get a bound, others none.
+// have enough threads without it. And ptxas gives small tiles of singles, and small windows, so few registers that
+// their loads wait for each other. Kernels of these kinds get a bound, others none.
 #include "backend/nvptx/BoundRegisters.h"
 #include "tilegen/place/Place.h"
 
