@@ -53,10 +53,12 @@ Value variedOperand(Operation *op) {
   return varied;
 }
 
-/// Whether a contraction multiplies `value`, as it is or after arithmetic that this rewrite could move as well.
+/// Whether a contraction multiplies `value`, as it is or after arithmetic that this rewrite could move as well. Looks at
+/// a few readers only: each step of a chain asks again.
 bool isMultiplied(Value value) {
+  constexpr size_t mostReaders = 32;
   llvm::SetVector<Operation *> readers(value.user_begin(), value.user_end());
-  for (size_t i = 0; i < readers.size(); ++i) {
+  for (size_t i = 0; i < std::min(readers.size(), mostReaders); ++i) {
     Operation *reader = readers[i];
     if (isa<graph::ContractOp>(reader))
       return true;
