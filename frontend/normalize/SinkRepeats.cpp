@@ -53,8 +53,8 @@ Value variedOperand(Operation *op) {
   return varied;
 }
 
-/// Whether a contraction multiplies `value`, as it is or after arithmetic that this rewrite could move as well. Looks at
-/// a few readers only: each step of a chain asks again.
+/// Whether a contraction multiplies `value`, as it is or after arithmetic that this rewrite could move as well. Looks
+/// at a few readers only, since each step of a chain asks again.
 bool isMultiplied(Value value) {
   constexpr size_t mostReaders = 32;
   llvm::SetVector<Operation *> readers(value.user_begin(), value.user_end());

@@ -122,6 +122,12 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (unrolled && (root != graph::RootKind::Window || !registers.empty()))
     return emitError() << "expected no unrolled but of a window that a block computes, got a root of "
                        << graph::stringifyRootKind(root) << " and " << registers.size() << " sizes of registers";
+  constexpr int64_t mostUnrolled = 256;
+  int64_t elements = 1;
+  for (int64_t step : reduce)
+    elements = step > mostUnrolled ? mostUnrolled + 1 : std::min(elements * step, mostUnrolled + 1);
+  if (unrolled && elements > mostUnrolled)
+    return emitError() << "expected at most " << mostUnrolled << " elements of an unrolled step, got more";
   return success();
 }
 

@@ -160,6 +160,11 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #til
 
 // -----
 
+// expected-error@+1 {{expected at most 256 elements of an unrolled step, got more}}
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<window, tile = [8, 32], reduce = [17, 16], unrolled = true>} { tile.return }
+
+// -----
+
 // expected-error@+1 {{expected positive tile sizes, got 0}}
 tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<matmul, tile = [0]>} { tile.return }
 
