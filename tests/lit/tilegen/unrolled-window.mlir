@@ -25,7 +25,7 @@ graph.kernel @rows(%x: tensor<15x13x64xf32>) -> tensor<8x7x64xf32>
   graph.return %m : tensor<8x7x64xf32>
 }
 
-// The whole window at once needs no loop. Two of its three rows in a step leave a last row that is masked.
+// The whole window at once needs no loop. Of two rows in a step the last one is masked.
 // CHECK-LABEL: tile.kernel @whole
 // CHECK-NOT: scf.for
 // CHECK-COUNT-9: tile.load %arg0
