@@ -147,3 +147,18 @@ graph.kernel @depthwise_of_halves(%x: tensor<1x56x56x96xf16>, %w: tensor<5x5x96x
   %h = arith.truncf %s {graph.node = 0 : i64} : tensor<1x56x56x96xf32> to tensor<1x56x56x96xf16>
   graph.return %h : tensor<1x56x56x96xf16>
 }
+// Parts of a column do not overlap, and windows of planes slide along the innermost loop. Neither is unrolled.
+// CHECK-LABEL: graph.kernel @parts
+// GPU-SAME: schedule = #tile.schedule<window, tile = [2, 512], reduce = [1], warps = 2>
+graph.kernel @parts(%x: tensor<16x196x480xf32>) -> tensor<16x49x480xf32> {
+  %p = graph.reshape %x {graph.node = 0 : i64} : tensor<16x196x480xf32> -> tensor<16x49x4x480xf32>
+  %s = graph.reduce <sum> %p axes [2] {graph.node = 0 : i64} : tensor<16x49x4x480xf32> -> tensor<16x49x480xf32>
+  graph.return %s : tensor<16x49x480xf32>
+}
+// CHECK-LABEL: graph.kernel @planes
+// GPU-SAME: schedule = #tile.schedule<window, tile = [1, 16, 32], reduce = [1, 1]>
+graph.kernel @planes(%x: tensor<64x57x57xf32>) -> tensor<64x28x28xf32> {
+  %v = graph.window %x dims [1, 2] strides [2, 2] dilations [1, 1] low [0, 0] fill 0xFF800000 : f32 {graph.node = 0 : i64} : tensor<64x57x57xf32> -> tensor<64x28x28x3x3xf32>
+  %m = graph.reduce <max> %v axes [3, 4] {graph.node = 0 : i64} : tensor<64x28x28x3x3xf32> -> tensor<64x28x28xf32>
+  graph.return %m : tensor<64x28x28xf32>
+}
