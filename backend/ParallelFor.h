@@ -20,11 +20,17 @@ inline void parallelFor(size_t count, unsigned jobs, llvm::function_ref<void(siz
       work(i);
   };
   std::vector<std::thread> others;
-  try {
-    for (size_t i = 1; i < jobs && i < count; ++i)
+  auto start = [&] {
+    try {
       others.emplace_back(takeTurns);
-  } catch (const std::system_error &) { // no more threads can be started: this one does the rest
-  }
+      return true;
+    } catch (const std::system_error &) {
+      return false;
+    }
+  };
+  for (size_t i = 1; i < jobs && i < count; ++i)
+    if (!start()) // no more threads can be started: this one does the rest
+      break;
   takeTurns();
   for (std::thread &other : others)
     other.join();
