@@ -135,6 +135,7 @@ TEST_P(HostRunTest, UnderTheSchedulesOfBlocks) { run("sm_90a", unchanged); }
 TEST_P(HostRunTest, UnderOddSchedules) { run("x86-64-v4", oddSizes); }
 TEST_P(HostRunTest, WithContractionsAsGemv) { run("x86-64-v4", asGemv); }
 TEST_P(HostRunTest, UnderSmallPowersOfTwo) { run("sm_90a", smallPowers); }
+TEST_P(HostRunTest, WithUnrolledWindows) { run("sm_90a", unrolledWindows); }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, HostRunTest, testing::ValuesIn(kernelFiles()),
                          [](const auto &info) { return info.param; });

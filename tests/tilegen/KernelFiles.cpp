@@ -80,6 +80,13 @@ tile::ScheduleAttr unchanged(tile::ScheduleAttr schedule) { return schedule; }
 tile::ScheduleAttr oddSizes(tile::ScheduleAttr schedule) { return perturb(schedule, true); }
 tile::ScheduleAttr smallPowers(tile::ScheduleAttr schedule) { return perturb(schedule, false); }
 
+tile::ScheduleAttr unrolledWindows(tile::ScheduleAttr schedule) {
+  if (schedule.getRoot() != graph::RootKind::Window)
+    return smallPowers(schedule);
+  SmallVector<int64_t> tile(schedule.getTile().size(), 4), steps(schedule.getReduce().size(), 2);
+  return tile::ScheduleAttr::ofUnrolledWindow(schedule.getContext(), tile, steps, /*warps=*/1);
+}
+
 tile::ScheduleAttr asGemv(tile::ScheduleAttr schedule) {
   tile::ScheduleAttr odd = oddSizes(schedule);
   if (schedule.getRoot() != graph::RootKind::Matmul)

@@ -38,8 +38,11 @@ graph.kernel @whole(%x: tensor<15x13x64xf32>) -> tensor<8x7x64xf32>
   graph.return %m : tensor<8x7x64xf32>
 }
 // CHECK-LABEL: tile.kernel @two_rows
-// CHECK: scf.for
-// CHECK-COUNT-6: tile.load %arg0
+// CHECK: %[[STEP:.*]] = arith.constant 2 : index
+// CHECK: %[[END:.*]] = arith.constant 3 : index
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[END]] step %[[STEP]]
+// CHECK-COUNT-6: tile.load %arg0{{.*}} bounds () -> (3, 3, 8, 8, 64)
+// CHECK-NOT: tile.load
 // CHECK: scf.yield
 graph.kernel @two_rows(%x: tensor<15x13x64xf32>) -> tensor<8x7x64xf32>
     attributes {root = #graph.root<window>, schedule = #tile.schedule<window, tile = [2, 4, 32], reduce = [2, 3], unrolled = true>} {
