@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t mostElements = 128;                 // of a window
 constexpr int64_t leastColumns = 8, mostColumns = 64; // channels of a block
-constexpr int64_t lanes = 32, resultsOfVector = 8;
+constexpr int64_t resultsOfVector = 8;
 // Elements of a window that a step may take. With more, registers spill, since all of them are loaded first, each with
 // its weight.
 constexpr int64_t elementsOfStep = 28, elementsOfStepOfSingles = 25;
@@ -148,7 +148,7 @@ static Share shareOf(const KernelSpace &space, int64_t elements, const TargetDes
     int64_t results = 1;
     for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
       results *= *constantOf(space.loops()[loop].size);
-    vectorsOfLane = results / (resultsOfVector * lanes * target.units);
+    vectorsOfLane = results / (resultsOfVector * target.warpWidth * target.units);
   }
   ArrayRef<Share> table = areSizesKnown(space) ? ArrayRef(shares) : ArrayRef(sharesOfUnknown);
   return *llvm::find_if(table, [&](const Share &share) {
@@ -188,7 +188,8 @@ tile::ScheduleAttr scheduleSlidingWindow(const KernelSpace &space, const TargetD
     return {};
   Share share = shareOf(space, elements, target);
   int64_t columns = columnsOf(space, innermost);
-  SmallVector<int64_t> tile = TileSearch(space, share.vectors).find(share.vectors * resultsOfVector * lanes / columns);
+  int64_t positions = share.vectors * resultsOfVector * target.warpWidth / columns; // of a warp's results
+  SmallVector<int64_t> tile = TileSearch(space, share.vectors).find(positions);
   tile.push_back(columns);
   return tile::ScheduleAttr::ofUnrolledWindow(space.nest.context, tile, stepsOf(space, share), /*warps=*/1);
 }
