@@ -24,6 +24,22 @@ static bool multiplies(ArrayRef<Operation *> ops, AttentionFusion which) {
          });
 }
 
+/// Are scores products of halves, which are mixed in singles? Exporters write that where the mask is of singles: then
+/// the softmax is computed in singles, and the values are converted to singles before the mix.
+static bool widensValues(ArrayRef<Operation *> ops) {
+  SmallVector<graph::ContractOp> contracts; // in program order
+  for (Operation *op : ops)
+    if (auto contract = dyn_cast<graph::ContractOp>(op))
+      contracts.push_back(contract);
+  if (contracts.size() != 2 || !multiplies({contracts[0]}, AttentionFusion::Halves))
+    return false;
+  Type half = getElementTypeOrSelf(contracts[0].getLhs());
+  return llvm::count_if(contracts[1].getOperands(), [&](Value operand) {
+           auto widened = operand.getDefiningOp<arith::ExtFOp>();
+           return widened && llvm::is_contained(ops, widened) && getElementTypeOrSelf(widened.getIn()) == half;
+         }) == 1;
+}
+
 /// Multiplications of a contraction, with `ofUnknown` for each size that is not known; nullopt if there is such a size
 /// and no `ofUnknown`.
 static std::optional<double> multiplicationsOf(graph::ContractOp op, std::optional<int64_t> ofUnknown) {
@@ -104,7 +120,7 @@ GeometryOrRefusal fusion::checkAttention(const FusionOptions &options, const Gro
   if (which == AttentionFusion::None)
     return Refusal{Reason::Target, mix.ops.front()};
   bool goesByType = which == AttentionFusion::Halves || which == AttentionFusion::Floats;
-  if (goesByType && !multiplies(ops, which))
+  if (goesByType && !multiplies(ops, which) && !(which == AttentionFusion::Floats && widensValues(ops)))
     return Refusal{Reason::Target, mix.ops.front()};
   if (which == AttentionFusion::Large)
     if (std::optional<Refusal> refusal = smallAttention(ops))

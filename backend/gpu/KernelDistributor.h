@@ -129,7 +129,9 @@ private:
   llvm::SmallVector<Value> readFragments(const SharedTile &shared, const tile::Layout &layout,
                                          const tile::Fragments &fragments, llvm::ArrayRef<uint32_t> parts,
                                          unsigned bits);
-  llvm::SmallVector<Value> heldFragments(Value operand, llvm::ArrayRef<uint32_t> parts, unsigned bits);
+  std::vector<Registers> heldParts(Value operand, mlir::Type element);
+  llvm::SmallVector<Value> heldFragments(const Registers &registers, const tile::Layout &layout,
+                                         llvm::ArrayRef<uint32_t> parts, unsigned bits);
   MatrixOperand matrixOperand(Value tile, unsigned sideDim, unsigned kDim, unsigned warps);
   Value readFragment(const SharedTile &shared, const tile::Layout &layout, uint32_t part, unsigned bits);
 

@@ -16,6 +16,7 @@ enum class ResultSize {
   Broadcast,   // the common shape of all inputs
   Together,    // as many elements as all inputs together
   Contraction, // a matrix product of the first two inputs
+  Gathered,    // for each element of the second input a slice of the first along an axis
 };
 
 constexpr std::pair<std::string_view, ResultSize> resultSizes[] = {
@@ -73,11 +74,15 @@ constexpr std::pair<std::string_view, ResultSize> resultSizes[] = {
 
     {"Concat", ResultSize::Together},
 
+    {"Gather", ResultSize::Gathered},
+
     {"MatMul", ResultSize::Contraction},
     {"MatMulInteger", ResultSize::Contraction},
 };
 
-constexpr double maxFolded = 1 << 26, maxGrown = 1 << 20; // elements
+/// Elements. A gather that is not folded reads its indices and its data in each run, and where a kernel repeats it, as
+/// an attention of many windows repeats its bias, more often than that: so a result may be larger than its data.
+constexpr double maxFolded = 1 << 26, maxGrown = 1 << 20, maxGathered = 1 << 22;
 
 double elementsOf(ArrayRef<int64_t> shape) {
   double count = 1;
@@ -112,7 +117,16 @@ FoldBound contractionBound(ArrayRef<ArrayRef<int64_t>> shapes) {
   int64_t columns = right.size() > 1 ? std::max<int64_t>(1, right.back()) : 1;
   double elements = broadcastElements(shapes.take_front(2), 2) *
                     static_cast<double>(std::max<int64_t>(1, sizeFromLast(left, 1))) * static_cast<double>(columns);
-  return {elements, elements * static_cast<double>(depth), false};
+  return {elements, elements * static_cast<double>(depth), maxFolded};
+}
+
+FoldBound gatherBound(NodeBuilder &b, ArrayRef<int64_t> data, ArrayRef<int64_t> indices) {
+  int64_t rank = static_cast<int64_t>(data.size()), axis = b.integer("axis", 0);
+  axis += axis < 0 ? rank : 0;
+  if (axis < 0 || axis >= rank) // the operator reports it
+    return {elementsOf(data) * elementsOf(indices), 0, maxFolded};
+  double elements = elementsOf(data) / std::max<double>(1, static_cast<double>(data[axis])) * elementsOf(indices);
+  return {elements, 0, elements > elementsOf(data) ? maxGathered : maxFolded};
 }
 
 /// The values of a small integer input, which may be a shape or a count. Empty for other inputs.
@@ -139,12 +153,12 @@ FoldBound grownBound(NodeBuilder &b, ResultSize size) {
       continue;
     ArrayRef<int64_t> shape = value->constant->shape();
     if (size == ResultSize::ToShape && i == 1 && b.node.inputs[0])
-      return {broadcastElements({b.node.inputs[0]->constant->shape(), valuesOf(b, *value)}, 0), 0, true};
+      return {broadcastElements({b.node.inputs[0]->constant->shape(), valuesOf(b, *value)}, 0), 0, maxGrown};
     elements *= elementsOf(shape);
     if (size == ResultSize::Grows || i > 0)
       elements *= productOf(valuesOf(b, *value));
   }
-  return {elements, 0, true};
+  return {elements, 0, maxGrown};
 }
 
 } // namespace
@@ -163,16 +177,18 @@ FoldBound foldBound(NodeBuilder &b) {
   if (size == ResultSize::Grows || size == ResultSize::Expands || size == ResultSize::ToShape)
     return grownBound(b, *size);
   if (size == ResultSize::Together)
-    return {together, 0, false};
+    return {together, 0, maxFolded};
   if (size == ResultSize::LikeFirst && !shapes.empty())
-    return {elementsOf(shapes.front()), 0, false};
+    return {elementsOf(shapes.front()), 0, maxFolded};
   if (size == ResultSize::Broadcast)
-    return {broadcastElements(shapes, 0), 0, false};
+    return {broadcastElements(shapes, 0), 0, maxFolded};
   if (size == ResultSize::Contraction && shapes.size() >= 2)
     return contractionBound(shapes);
-  return {product, 0, false};
+  if (size == ResultSize::Gathered && shapes.size() == 2)
+    return gatherBound(b, shapes[0], shapes[1]);
+  return {product, 0, maxFolded};
 }
 
-bool isSmallEnough(const FoldBound &bound) { return bound.elements <= (bound.grows ? maxGrown : maxFolded); }
+bool isSmallEnough(const FoldBound &bound) { return bound.elements <= bound.most; }
 
 } // namespace tilewright

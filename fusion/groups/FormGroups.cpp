@@ -13,6 +13,7 @@
 #include "fusion/groups/ShareLeftSides.h"
 #include "fusion/products/JoinProducts.h"
 #include "fusion/products/ScaledSlices.h"
+#include "fusion/products/WidenedOperands.h"
 #include "fusion/windows/ChannelsLast.h"
 #include "fusion/windows/FewChannels.h"
 #include "fusion/windows/SingleWindows.h"
@@ -49,6 +50,8 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionR
     normalize::shareEqual(main.front(), normalize::Sharing::All);
     joins = joinProducts(main, options.machine == Machine::Cpu ? joinedRowsOfCpus : anyRows);
     moveScalesOfSlices(main);
+    if (options.machine == Machine::Gpu)
+      narrowAccesses(main);
   }
   GroupGraph graph(main, options.machine);
   carryAccesses(graph, mode, Carry::Free);

@@ -4,6 +4,7 @@
 
 #include "frontend/graph/Sizes.h"
 #include "fusion/keys/ConstantBand.h"
+#include "fusion/keys/Splat.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -129,9 +130,27 @@ static CmpIPredicate wantedPredicate(bool wanted, arith::CmpIOp compare) {
   return wanted ? compare.getPredicate() : arith::invertPredicate(compare.getPredicate());
 }
 
-/// If `op` only repeats or negates another condition, by a comparison with 0 or an exclusive or with true: that
-/// condition, and the value that it must have for `op` to be `wanted`. nullopt for other operations.
+/// If a comparison asks which of two numbers was chosen: the condition of that choice, and the value that it must have
+/// for the comparison to be `wanted`. Exporters make a causal mask of a triangle of ones so: where it equals 0.
+static std::optional<std::pair<bool, Value>> choiceCompared(bool wanted, arith::CmpFOp compare) {
+  auto select = compare.getLhs().getDefiningOp<arith::SelectOp>();
+  std::optional<double> to = splatOf(compare.getRhs());
+  std::optional<double> yes = select && to ? splatOf(select.getTrueValue()) : std::nullopt,
+                        no = yes ? splatOf(select.getFalseValue()) : std::nullopt;
+  if (!no)
+    return std::nullopt;
+  auto holds = [&](double value) {
+    return arith::applyCmpPredicate(compare.getPredicate(), APFloat(value), APFloat(*to)) == wanted;
+  };
+  return holds(*yes) != holds(*no) ? std::optional(std::pair(holds(*yes), select.getCondition())) : std::nullopt;
+}
+
+/// If `op` only repeats or negates another condition, by a comparison with 0, an exclusive or with true, or a choice
+/// between numbers: that condition, and the value that it must have for `op` to be `wanted`. nullopt for other
+/// operations.
 static std::optional<std::pair<bool, Value>> withoutNegation(bool wanted, Operation *op) {
+  if (auto compare = dyn_cast<arith::CmpFOp>(op))
+    return choiceCompared(wanted, compare);
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
     CmpIPredicate predicate = wantedPredicate(wanted, compare);
     if (Value boolean = comparedBoolean(compare);

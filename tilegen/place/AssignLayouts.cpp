@@ -126,9 +126,10 @@ static void setLayouts(LayoutGroup &group) {
 
 //===- Contractions -----------------------------------------------------------------------------------------------===//
 
-/// The type by which matrix instructions are chosen for a contraction; nullopt if none takes its operands.
+/// The type by which matrix instructions are chosen for a contraction, that of its right side, since a left side of
+/// singles may be split into halves; nullopt if none takes its operands.
 static std::optional<tilewright::MatrixType> matrixTypeOf(DotOp dot) {
-  Type element = cast<RankedTensorType>(dot.getLhs().getType()).getElementType(),
+  Type element = cast<RankedTensorType>(dot.getRhs().getType()).getElementType(),
        sum = cast<RankedTensorType>(dot.getType()).getElementType();
   if (element.isInteger(8) && sum.isInteger(32))
     return tilewright::MatrixType::I8;

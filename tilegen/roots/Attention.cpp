@@ -84,6 +84,7 @@ private:
   }
   Value isAny(arith::CmpFPredicate predicate, Value tile, double value);
   Value reduce(tile::ReduceKind kind, Value tile);
+  Value narrowValues();
   /// The element type of the weights in the second product.
   Type weightType() { return cast<RankedTensorType>(parts.sharesOperand().getType()).getElementType(); }
   bool isApproximate() { return weightType() != f32; }
@@ -298,10 +299,20 @@ Value AttentionEmitter::relative(Value tile, Value shift, arith::FastMathFlags f
   return math::ExpOp::create(builder, emitter.loc, exponent, flags);
 }
 
+/// The values, without their conversion to singles if the scores are products of the same halves: blocks multiply
+/// weights that are singles with halves. Exporters write that where a mask is of singles in a model of halves.
+Value AttentionEmitter::narrowValues() {
+  Value values = parts.valuesOperand();
+  auto widened = values.getDefiningOp<arith::ExtFOp>();
+  bool isNarrow = widened && !isVectors() &&
+                  getElementTypeOrSelf(widened.getIn()) == getElementTypeOrSelf(parts.scores.getLhs());
+  return isNarrow ? widened.getIn() : values;
+}
+
 /// Adds the current keys to the state of those before. The mix is null after a diagnostic.
 AttentionEmitter::State AttentionEmitter::step(std::optional<State> before) {
   Value tile = logits(),
-        values = tile ? load(parts.valuesOperand(), space.values, frameOf(keys, columns), {keys}) : Value();
+        values = tile ? load(narrowValues(), space.values, frameOf(keys, columns), {keys}) : Value();
   if (!values)
     return {};
   State after;

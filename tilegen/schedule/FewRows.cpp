@@ -94,7 +94,7 @@ tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &targ
   int64_t bytes = std::max(1u, element.getIntOrFloatBitWidth() / 8);
   int64_t width = std::min(powerAbove(*columns), space.columnsAreContiguous() ? bytesOfSector / bytes : columnsOfGemv),
           height = 1;
-  bool fewResults = *rows * ((*columns + width - 1) / width) <= int64_t(2) * target.units;
+  bool fewResults = blocksOf(space, {1, width, 1}) <= int64_t(2) * target.units;
   if (*rows > 1 && *columns > 1 && !fewResults) {
     bool matrixInstructions = bytes <= 2, wideRows = *columns * bytes % (target.vectorBits / 8) == 0;
     if (matrixInstructions || !wideRows || blocksOf(space, {16, 32, 1}) >= target.units)

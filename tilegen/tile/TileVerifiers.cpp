@@ -127,8 +127,9 @@ static LogicalResult verifyInstruction(DotOp dot) {
   if (!fragments)
     return dot.emitOpError() << "expected an instruction of the table in tilegen/tile/Layout.cpp, got '" << *name
                              << "'";
-  auto lhs = cast<RankedTensorType>(dot.getLhs().getType()), acc = cast<RankedTensorType>(dot.getType());
-  Type element = lhs.getElementType();
+  auto lhs = cast<RankedTensorType>(dot.getLhs().getType()), rhs = cast<RankedTensorType>(dot.getRhs().getType()),
+       acc = cast<RankedTensorType>(dot.getType());
+  Type element = rhs.getElementType();
   unsigned bytes = element.isF32() ? 4 : element.isF16() || element.isBF16() ? 2 : element.isInteger(8) ? 1 : 0;
   if (bytes != fragments->bytes)
     return dot.emitOpError() << "expected operands of "
@@ -156,9 +157,11 @@ LogicalResult DotOp::verify() {
   if (rank < 2 || lhs.getRank() != rank || rhs.getRank() != rank)
     return emitOpError() << "expected three tiles of one rank of at least 2, got " << lhs.getRank() << ", "
                          << rhs.getRank() << " and " << rank;
-  if (lhs.getElementType() != rhs.getElementType() || acc.getElementType() != accumulatorType(lhs.getElementType()))
-    return emitOpError() << "expected operands of one type and an accumulator of "
-                         << accumulatorType(lhs.getElementType()) << ", got " << lhs << ", " << rhs << " and " << acc;
+  Type element = rhs.getElementType();
+  bool splitsLeft = lhs.getElementType().isF32() && (element.isF16() || element.isBF16());
+  if ((lhs.getElementType() != element && !splitsLeft) || acc.getElementType() != accumulatorType(element))
+    return emitOpError() << "expected operands of one type, or singles and halves, and an accumulator of "
+                         << accumulatorType(element) << ", got " << lhs << ", " << rhs << " and " << acc;
   if ((getLhsUnsigned() || getRhsUnsigned()) && !lhs.getElementType().isInteger(8))
     return emitOpError() << "expected operands of i8 because one is said to be unsigned, got " << lhs;
   for (int64_t i = 0; i < rank - 2; ++i)

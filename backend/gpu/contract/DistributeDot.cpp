@@ -99,11 +99,31 @@ SmallVector<Value> KernelDistributor::readFragments(const SharedTile &shared, co
   return result;
 }
 
-/// An operand's fragments where it is held in registers: each is 2^bits neighbouring registers.
-SmallVector<Value> KernelDistributor::heldFragments(Value operand, ArrayRef<uint32_t> parts, unsigned bits) {
-  Layout layout = layoutOf(operand.getType());
+/// An operand that is held in registers, as elements of the type that is multiplied. Singles become a sum of halves,
+/// the smallest first, each the rounded rest of those behind it: two of f16 keep 22 bits of an element of 2^-3 or more,
+/// and an error of at most 2^-25 of smaller ones; three of bf16 keep all 24 bits.
+std::vector<Registers> KernelDistributor::heldParts(Value operand, Type element) {
   Registers registers = registersOf(operand);
-  auto type = VectorType::get(1 << bits, cast<RankedTensorType>(operand.getType()).getElementType());
+  Type single = registers.front().getType();
+  if (element == single)
+    return {registers};
+  std::vector<Registers> parts;
+  for (size_t i = 0, count = element.isF16() ? 2 : 3; i < count; ++i) {
+    Registers part;
+    for (Value &rest : registers) {
+      part.push_back(arith::TruncFOp::create(b_, element, rest));
+      if (i + 1 < count)
+        rest = arith::SubFOp::create(b_, rest, arith::ExtFOp::create(b_, single, part.back()));
+    }
+    parts.insert(parts.begin(), part);
+  }
+  return parts;
+}
+
+/// Fragments of an operand that is held in `registers`: each is 2^bits neighbours.
+SmallVector<Value> KernelDistributor::heldFragments(const Registers &registers, const Layout &layout,
+                                                    ArrayRef<uint32_t> parts, unsigned bits) {
+  auto type = VectorType::get(1 << bits, registers.front().getType());
   SmallVector<Value> fragments;
   for (uint32_t part : parts)
     fragments.push_back(vector::FromElementsOp::create(
@@ -132,20 +152,26 @@ void KernelDistributor::dotOnMatrixUnits(DotOp op, const Fragments &fragments) {
       columns.push_back(cShape.coordinate(part, n));
   }
   Registers acc = registersOf(op.getAcc());
+  bool isHeld = lhs == sharedTiles_.end();
+  std::vector<Registers> held = isHeld ? heldParts(op.getLhs(), rhs.element) : std::vector<Registers>();
   for (unsigned k = 0; k < 1u << aShape.bits(n); k += fragments.k) {
     auto lhsPart = [&](uint32_t row) { return row * aShape.basis(m, 0) | k * aShape.basis(n, 0); };
     auto rhsPart = [&](uint32_t column) { return k * bShape.basis(m, 0) | column * bShape.basis(n, 0); };
     SmallVector<uint32_t> lhsParts(llvm::map_range(rows, lhsPart));
-    SmallVector<Value> as = lhs == sharedTiles_.end() ? heldFragments(op.getLhs(), lhsParts, aBits)
-                                                      : readFragments(lhs->second, a, fragments, lhsParts, aBits);
+    SmallVector<SmallVector<Value>> as;
+    if (!isHeld)
+      as.push_back(readFragments(lhs->second, a, fragments, lhsParts, aBits));
+    for (const Registers &part : held)
+      as.push_back(heldFragments(part, a, lhsParts, aBits));
     SmallVector<Value> bs =
         readFragments(rhs, b, fragments, SmallVector<uint32_t>(llvm::map_range(columns, rhsPart)), bBits);
     for (auto [i, row] : llvm::enumerate(rows))
       for (auto [j, column] : llvm::enumerate(columns)) {
         unsigned first = *c.registerOf(row * cShape.basis(m, 0) | column * cShape.basis(n, 0));
         auto part = ArrayRef(acc).slice(first, 1u << cBits);
-        llvm::copy(target_.multiply(b_, fragments, as[i], bs[j], part, {op.getLhsUnsigned(), op.getRhsUnsigned()}),
-                   acc.begin() + first);
+        for (ArrayRef<Value> of : as)
+          llvm::copy(target_.multiply(b_, fragments, of[i], bs[j], part, {op.getLhsUnsigned(), op.getRhsUnsigned()}),
+                     acc.begin() + first);
       }
   }
   map(op.getResult(), acc);
@@ -209,7 +235,10 @@ void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
     columnBits += cShape.coordinate(basis, rhs.side) != 0;
   unsigned columns = std::min(4u << columnBits, widest), sums = columns / 2; // four lanes share a row
   bool isHeld = !sharedTiles_.contains(left);
-  Type element = cast<RankedTensorType>(left.getType()).getElementType();
+  // If the instruction computes the transpose, both sides are singles, and either may be held.
+  Type element = op.getRhs().getType().getElementType();
+  std::vector<Registers> held = isHeld ? heldParts(left, element) : std::vector<Registers>();
+  Layout leftLayout = layoutOf(left.getType());
   unsigned heldBits = llvm::Log2_64(bytesHeld / elementBytes(element));
 
   Registers acc = registersOf(op.getAcc());
@@ -219,15 +248,14 @@ void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
       uint32_t element0 = c.element(first), row = lhs.at(cShape.coordinate(element0, lhs.side), k);
       rhs.matrix.offset = rhs.bytes(rhs.at(cShape.coordinate(element0, rhs.side), k));
       auto part = ArrayRef(acc).slice(first, sums);
-      SmallVector<Value> next;
-      if (isHeld) {
-        next = target_.multiplyHeld(b_, heldFragments(left, row, heldBits).front(), rhs.matrix, part);
-      } else {
-        lhs.matrix.offset = lhs.bytes(row);
-        next = target_.multiplyShared(b_, element, lhs.matrix, rhs.matrix, part,
-                                      {op.getLhsUnsigned(), op.getRhsUnsigned()});
-      }
-      llvm::copy(next, acc.begin() + first);
+      auto add = [&](ArrayRef<Value> next) { llvm::copy(next, acc.begin() + first); };
+      for (const Registers &of : held)
+        add(target_.multiplyHeld(b_, heldFragments(of, leftLayout, row, heldBits).front(), rhs.matrix, part));
+      if (isHeld)
+        continue;
+      lhs.matrix.offset = lhs.bytes(row);
+      add(target_.multiplyShared(b_, element, lhs.matrix, rhs.matrix, part,
+                                 {op.getLhsUnsigned(), op.getRhsUnsigned()}));
     }
   target_.commitProducts(b_);
   map(op.getResult(), acc);
