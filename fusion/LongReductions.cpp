@@ -28,7 +28,7 @@ constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
 /// Rows are reduced along the innermost dimension, so that lanes and threads add side by side; columns are all others,
 /// which one lane adds from beginning to end. A GPU has some 130 multiprocessors, and each step of a column, of 8
 /// elements, waits for memory. On a CPU rows are split for its cores alone, and columns because each addition rounds.
-constexpr SplitRule rowsOfGpus = {1 << 16, 256, 1 << 13}, columnsOfGpus = {1 << 9, 256, 1 << 7},
+constexpr SplitRule rowsOfGpus = {1 << 15, 256, 1 << 13}, columnsOfGpus = {1 << 9, 256, 1 << 7},
                     rowsOfCpus = {1 << 20, 16, 1 << 16}, columnsOfCpus = {1 << 14, unlimited, 1 << 12};
 constexpr int64_t columnsOfProgram = 32, leastInnermost = 128;
 
@@ -151,4 +151,24 @@ void fusion::splitLongReductions(func::FuncOp main, Machine machine) {
   for (auto reduce : llvm::make_early_inc_range(main.front().getOps<graph::ReduceOp>()))
     while (reduce)
       reduce = splitOnce(reduce, machine);
+}
+
+/// Is `op` summed in parts, perhaps behind other elementwise operations that nothing else reads?
+static bool isSummedInParts(Operation *op) {
+  while (op->hasOneUse() && (normalize::isElementwise(op) || isa<graph::ReshapeOp>(op)))
+    op = *op->user_begin();
+  return isa<graph::ReduceOp>(op) && llvm::any_of(op->getUsers(), llvm::IsaPred<graph::ReduceOp>);
+}
+
+void fusion::centerForEachReader(func::FuncOp main) {
+  for (auto center : llvm::make_early_inc_range(main.front().getOps<arith::SubFOp>())) {
+    bool subtractsMean = center.getRhs().getDefiningOp<graph::BroadcastOp>() != nullptr;
+    llvm::SetVector<Operation *> readers(center->user_begin(), center->user_end());
+    if (!subtractsMean || readers.size() < 2 || llvm::none_of(readers, isSummedInParts))
+      continue;
+    for (Operation *reader : readers.getArrayRef().drop_front()) {
+      Operation *again = OpBuilder(center).clone(*center);
+      reader->replaceUsesOfWith(center.getResult(), again->getResult(0));
+    }
+  }
 }

@@ -20,4 +20,13 @@ namespace tilewright::fusion {
 /// one that may be the softmax of an attention, stay whole.
 void splitLongReductions(mlir::func::FuncOp main, Machine machine);
 
+/// Where the squares of what a mean was subtracted from are summed in parts, each reader subtracts the mean itself:
+///
+///     %c = subf %x, %mean                          %c = subf %x, %mean       %d = subf %x, %mean
+///     sum of parts (mulf %c, %c); mulf %c, %r  ->  sum of parts (mulf %c, %c); mulf %d, %r
+///
+/// The readers are kernels of their own, since whole sums lie between them. What they would share had to be stored, as
+/// singles, by one more kernel.
+void centerForEachReader(mlir::func::FuncOp main);
+
 } // namespace tilewright::fusion

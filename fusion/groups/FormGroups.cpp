@@ -53,6 +53,7 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionR
     if (options.machine == Machine::Gpu)
       narrowAccesses(main);
   }
+  centerForEachReader(main);
   GroupGraph graph(main, options.machine);
   carryAccesses(graph, mode, Carry::Free);
   applyRules(Round::Epilogues, graph, options);

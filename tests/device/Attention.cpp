@@ -52,8 +52,8 @@ constexpr const char *attentionText = R"(
         %total = arith.addf %kept, %more : tensor<1x{tr}x1xf32>
         %worths = tile.broadcast %worth : tensor<1x{tr}x1xf32> -> tensor<1x{tr}x{th}xf32>
         %before = arith.mulf %mix, %worths : tensor<1x{tr}x{th}xf32>
-        %shares = arith.{narrow} %weights : tensor<1x{tr}x{tk}xf32> to tensor<1x{tr}x{tk}x{t}>
-        %mixed = tile.dot %shares, %w, %before : tensor<1x{tr}x{tk}x{t}>, tensor<1x{tk}x{th}x{t}>, tensor<1x{tr}x{th}xf32>
+        %shares = arith.{narrow} %weights : tensor<1x{tr}x{tk}xf32> to tensor<1x{tr}x{tk}x{r}>
+        %mixed = tile.dot %shares, %w, %before : tensor<1x{tr}x{tk}x{r}>, tensor<1x{tk}x{th}x{t}>, tensor<1x{tr}x{th}xf32>
         scf.yield %next, %total, %mixed : tensor<1x{tr}x1xf32>, tensor<1x{tr}x1xf32>, tensor<1x{tr}x{th}xf32>
       }}
       {join}
@@ -62,8 +62,8 @@ constexpr const char *attentionText = R"(
       %some = arith.cmpf ogt, %last#1, %nothing : tensor<1x{tr}x1xf32>
       %someAll = tile.broadcast %some : tensor<1x{tr}x1xi1> -> tensor<1x{tr}x{th}xi1>
       %r = arith.select %someAll, %share, %zeroMix : tensor<1x{tr}x{th}xi1>, tensor<1x{tr}x{th}xf32>
-      %h = arith.{narrow} %r : tensor<1x{tr}x{th}xf32> to tensor<1x{tr}x{th}x{t}>
-      tile.store %h, %y[%b, %m, %c0] bounds (){symbols} -> ({batch}, {rows}, {head}) map (d0, d1, d2) -> (d0, d1, d2) : tensor<1x{tr}x{th}x{t}> -> {y}
+      %h = arith.{narrow} %r : tensor<1x{tr}x{th}xf32> to tensor<1x{tr}x{th}x{r}>
+      tile.store %h, %y[%b, %m, %c0] bounds (){symbols} -> ({batch}, {rows}, {head}) map (d0, d1, d2) -> (d0, d1, d2) : tensor<1x{tr}x{th}x{r}> -> {y}
       tile.return
     }})";
 
@@ -181,7 +181,8 @@ static std::string textOf(const Attention &a, int64_t blocks) {
       fmt::arg("k", a.isTurned ? buffer(type, fmt::format("{}, {}, {}", a.batch, a.head, keys))
                                : matrix(keys, a.batch / a.sharing)),
       fmt::arg("v", matrix(keys, a.batch / a.sharing)),
-      fmt::arg("y", buffer(type, fmt::format("{}, {}, {}", a.batch, a.rows, a.head))),
+      fmt::arg("y", buffer(typeText(a.resultType()), fmt::format("{}, {}, {}", a.batch, a.rows, a.head))),
+      fmt::arg("r", typeText(a.resultType())),
       fmt::arg("qMap", mapOf(0, "d1", "d2")), fmt::arg("kMap", a.isTurned ? "d0, d1, d2" : mapOf(1, "d2", "d1")),
       fmt::arg("vMap", mapOf(2, "d1", "d2")), fmt::arg("loaded", a.isScaled ? "raw" : "a"),
       fmt::arg("program", fill(a.order > 1 ? pairsText : inTurnText)), fmt::arg("order", a.order),
@@ -191,7 +192,7 @@ static std::string textOf(const Attention &a, int64_t blocks) {
       fmt::arg("parts", a.parts > 1 ? fmt::format(", parts = {}", a.parts) : ""),
       fmt::arg("indices", a.skips ? fill(skippedText, indices) : indices), fmt::arg("mask", buffer("f32", keys)),
       fmt::arg("argument", a.runTimeKeys ? ", %s0: index" : ""), fmt::arg("symbols", symbols),
-      fmt::arg("narrow", a.type == DType::F32 ? "bitcast" : "truncf"), // to its own type
+      fmt::arg("narrow", a.resultType() == DType::F32 ? "bitcast" : "truncf"), // to its own type
       fmt::arg("grid", blocks * a.batch), fmt::arg("blocks", blocks), fmt::arg("tr", a.tileRows),
       fmt::arg("tk", a.tileKeys), fmt::arg("th", a.tileHead), fmt::arg("warps", a.warps), fmt::arg("stages", a.stages),
       fmt::arg("groups", a.groups), fmt::arg("keys", keys), fmt::arg("rows", a.rows), fmt::arg("head", a.head),
@@ -241,6 +242,7 @@ static std::string nameOf(const Attention &a) {
                           {a.sharing > 1, "_shared"},
                           {a.isJoined, "_joined"},
                           {a.isTurned, "_turned"},
+                          {a.isWide, "_wide"},
                           {a.skips, "_skips"},
                           {a.order > 1, "_pairs"},
                           {a.isScaled, "_scaled"}})
@@ -263,7 +265,7 @@ DeviceCase attention(const Attention &a, std::string edge) {
                {a.type, keys},
                {a.type, keys},
                {DType::F32, a.keys},
-               {a.type, a.batch * a.rows * a.head}};
+               {a.resultType(), a.batch * a.rows * a.head}};
   if (a.runTimeKeys)
     c.scalars = {a.keys};
   c.expected = [a, specs = c.buffers, shares = std::make_shared<Shares>()](int64_t index) {
@@ -271,7 +273,7 @@ DeviceCase attention(const Attention &a, std::string edge) {
   };
   // Weights are rounded to halves before they are multiplied, and so is the result. Those of singles are off by what
   // their exponents are.
-  c.tolerance = a.type == DType::F32 ? 0x1p-19 : 3 * roundoff(a.type);
+  c.tolerance = a.resultType() == DType::F32 ? 0x1p-19 : 3 * roundoff(a.type);
   c.small = a.rows * a.keys * a.head * a.batch <= 130 * 130 * 130;
   c.chainsTf32 = a.type == DType::F32;
   return c;

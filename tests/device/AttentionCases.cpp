@@ -60,6 +60,10 @@ static void addRoles(DType type, std::vector<DeviceCase> &cases) {
   with(of(2, 70, 131, 64, 64, 64, 64), [](Attention &a) { a.isJoined = true; }, "prime");
   with(of(2, 67, 136, 64, 64, 64, 64), [](Attention &a) { a.isTurned = true; }, "multiple of 8");
   with(of(2, 67, 131, 64, 64, 64, 64), [](Attention &a) { a.isScaled = true; }, "prime");
+  with(of(2, 67, 131, 64, 64, 64, 64), [](Attention &a) { a.isWide = true; }, "prime");
+  with(of(1, 140, 150, 128, 128, 128, 128), [](Attention &a) { a.isWide = true; }, "multiple of 8");
+  with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.isWide = true, a.skips = true, a.mask = {0, wide}; },
+       "multiple of 8");
   with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.mask = {0, 1000}; }, "multiple of 8");
   with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.mask = {0, 40}; }, "multiple of 8");
   auto skipping = [](int64_t past, int64_t window) {
@@ -155,6 +159,32 @@ static void addSingles(std::vector<DeviceCase> &cases) {
   with(of(2, 1, 320, 64, 16, 32, 64), [](Attention &a) { a.parts = 5; }, "size 1");
 }
 
+/// Weights that are singles, and values that are halves, without roles and in parts.
+static void addWide(DType type, std::vector<DeviceCase> &cases) {
+  auto add = [&](int64_t rows, int64_t keys, int64_t head, int64_t tileRows, int64_t tileKeys, int64_t parts,
+                 const char *edge) {
+    for (bool sized : {false, true})
+      cases.push_back(attention({.type = type,
+                                 .batch = 2,
+                                 .rows = rows,
+                                 .keys = keys,
+                                 .head = head,
+                                 .tileRows = tileRows,
+                                 .tileKeys = tileKeys,
+                                 .tileHead = head,
+                                 .warps = tileRows / 16,
+                                 .stages = 2,
+                                 .runTimeKeys = sized,
+                                 .isWide = true,
+                                 .parts = parts},
+                                edge));
+  };
+  add(64, 128, 64, 64, 64, 1, "power of two");
+  add(67, 131, 64, 64, 32, 1, "prime");
+  add(17, 61, 32, 16, 32, 1, "prime");
+  add(1, 320, 64, 16, 64, 5, "size 1");
+}
+
 /// Warps that copy for themselves.
 static void addPlain(DType type, std::vector<DeviceCase> &cases) {
   auto add = [&](int64_t batch, int64_t rows, int64_t keys, int64_t head, int64_t tileRows, int64_t tileKeys,
@@ -208,6 +238,7 @@ void addAttentionCases(std::vector<DeviceCase> &cases) {
     addPlain(type, cases);
     addRoles(type, cases);
     addParts(type, cases);
+    addWide(type, cases);
   }
   addSingles(cases);
   cases.push_back(pairs());

@@ -23,11 +23,13 @@ struct Attention {
   bool isJoined = false; // queries, keys and values are columns of a matrix of three times as many
   bool isScaled = false; // queries are halved before they are multiplied
   bool isTurned = false; // keys lie as columns
+  bool isWide = false;   // weights and results are singles, values halves
   std::optional<CausalMask> mask = {};
   int64_t parts = 1;  // programs that have a part of the keys each
   bool skips = false; // steps that exclude no key do not look
   int64_t order = 1;  // of pairs, for so many blocks
 
+  DType resultType() const { return isWide ? DType::F32 : type; }
   int64_t columns() const { return 3 * batch * head; } // if joined
   /// Element `d` of row `row` in one of the three operands.
   int64_t at(int64_t operand, int64_t b, int64_t row, int64_t d) const {

@@ -347,6 +347,8 @@ static LogicalResult layOut(KernelOp kernel, const PlaceFacts &facts) {
     Blocking blocking = chooseBlocking(main, facts.lanes, warps);
     if (kernel.getScheduleAttr() && kernel.getScheduleAttr().getUnrolled())
       holdWindowNeighbours(blocking, main);
+    else
+      holdTransposedNeighbours(blocking, main);
     main.layout = blocked(TileShape(main.shape), blocking);
   }
   for (auto &[dot, group] : operands) {

@@ -104,3 +104,16 @@ void tilewright::tile::holdWindowNeighbours(Blocking &blocking, const LayoutGrou
     }
   blocking.registerCount = blocking.registerDim ? std::max(1u, llvm::bit_floor(held)) : 1;
 }
+
+void tilewright::tile::holdTransposedNeighbours(Blocking &blocking, const LayoutGroup &group) {
+  constexpr unsigned bytesOfAccess = 16;
+  unsigned held = TileShape(group.shape).elements() / (blocking.lanes * blocking.warps * blocking.vector);
+  for (const Access &access : accessesOf(group))
+    for (unsigned dim = group.shape.size(); dim-- > 0 && !blocking.registerDim;) {
+      if (dim == blocking.order[0] || ArrayRef(group.shape) != access.tile.getShape() || !isContiguous(access, dim))
+        continue;
+      unsigned most = bytesOfAccess / elementBytes(access.tile.getElementType());
+      blocking.registerDim = dim;
+      blocking.registerCount = std::clamp(llvm::bit_floor(held), 1u, most);
+    }
+}

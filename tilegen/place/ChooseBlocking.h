@@ -31,4 +31,8 @@ void holdSharingNeighbours(Blocking &blocking, const LayoutGroup &group, bool is
 /// lie: loads of an element that several of them need become one.
 void holdWindowNeighbours(Blocking &blocking, const LayoutGroup &group);
 
+/// Where a tile is read along one dimension and written along another, a thread holds neighbours along both, so that it
+/// loads and stores several elements at a time.
+void holdTransposedNeighbours(Blocking &blocking, const LayoutGroup &group);
+
 } // namespace tilewright::tile

@@ -304,15 +304,14 @@ Value AttentionEmitter::relative(Value tile, Value shift, arith::FastMathFlags f
 Value AttentionEmitter::narrowValues() {
   Value values = parts.valuesOperand();
   auto widened = values.getDefiningOp<arith::ExtFOp>();
-  bool isNarrow = widened && !isVectors() &&
-                  getElementTypeOrSelf(widened.getIn()) == getElementTypeOrSelf(parts.scores.getLhs());
+  bool isNarrow =
+      widened && !isVectors() && getElementTypeOrSelf(widened.getIn()) == getElementTypeOrSelf(parts.scores.getLhs());
   return isNarrow ? widened.getIn() : values;
 }
 
 /// Adds the current keys to the state of those before. The mix is null after a diagnostic.
 AttentionEmitter::State AttentionEmitter::step(std::optional<State> before) {
-  Value tile = logits(),
-        values = tile ? load(narrowValues(), space.values, frameOf(keys, columns), {keys}) : Value();
+  Value tile = logits(), values = tile ? load(narrowValues(), space.values, frameOf(keys, columns), {keys}) : Value();
   if (!values)
     return {};
   State after;

@@ -17,8 +17,11 @@ constexpr int64_t pointwiseElements = 1024; // of one block: 4 warps of 32 with 
 constexpr int64_t fewestElements = 128;     // of one block
 constexpr int64_t stepOfWindow = 8;         // along the innermost loop of a long window
 constexpr int64_t longestRow = 8192;        // a row that one block holds in registers
-constexpr int64_t stepOfLongRow = 2048;
-constexpr int64_t elementsPerThread = 16; // of a row
+// Of a longer row. Rows that are fewer than two for each unit share it with few others, so each has more threads.
+constexpr int64_t stepOfLongRow = 2048, stepOfFewRows = 8192;
+constexpr int64_t elementsPerThread = 16;                    // of a row
+constexpr int64_t leastTransposed = 32, mostTransposed = 64; // elements along both loops of a transposing kernel
+constexpr int64_t elementsOfTransposed = 32;                 // of a thread
 
 } // namespace
 
@@ -45,19 +48,23 @@ static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t 
   return tiles;
 }
 
-/// Elements of one block: few enough that a small problem still occupies every unit. Unknown sizes count as 1, because
-/// it matters where they are small.
-static int64_t parallelElements(const KernelSpace &space, const TargetDesc &target) {
+/// How many results there are. Unknown sizes count as 1, because it matters where they are small.
+static int64_t resultsOf(const KernelSpace &space) {
   int64_t total = 1;
   for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
     total *= constantOf(space.loops()[loop].size).value_or(1);
-  return std::clamp<int64_t>(powerAbove(total / target.units), fewestElements, pointwiseElements);
+  return total;
+}
+
+/// Elements of one block: few enough that a small problem still occupies every unit.
+static int64_t parallelElements(const KernelSpace &space, const TargetDesc &target) {
+  return std::clamp<int64_t>(powerAbove(resultsOf(space) / target.units), fewestElements, pointwiseElements);
 }
 
 tile::ScheduleAttr blocks::scheduleReductions(const KernelSpace &space, const TargetDesc &target) {
   if (tile::ScheduleAttr schedule = scheduleSlidingWindow(space, target))
     return schedule;
-  int64_t row = 1;
+  int64_t row = 1, stepOfLong = resultsOf(space) < 2 * target.units ? stepOfFewRows : stepOfLongRow;
   SmallVector<int64_t> steps;
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   for (unsigned loop : llvm::reverse(reduced)) {
@@ -66,7 +73,7 @@ tile::ScheduleAttr blocks::scheduleReductions(const KernelSpace &space, const Ta
     // A long window reads several elements before it waits for the first.
     int64_t step = loop == reduced.back() && size.value_or(1) >= 2 * stepOfWindow ? stepOfWindow : 1;
     if (space.root == RootKind::RowReduction)
-      step = size && powerAbove(*size) <= limit ? powerAbove(*size) : std::min(stepOfLongRow, limit);
+      step = size && powerAbove(*size) <= limit ? powerAbove(*size) : std::min(stepOfLong, limit);
     steps.insert(steps.begin(), step);
     row *= step;
   }
@@ -80,7 +87,49 @@ tile::ScheduleAttr blocks::scheduleReductions(const KernelSpace &space, const Ta
                                      warpsFor(elements, elementsPerThread, target));
 }
 
+/// The loop along which neighbours are neighbours in memory in some access that jumps along the innermost loop; nullopt
+/// where none does. Such a kernel transposes.
+static std::optional<unsigned> transposedLoop(const KernelSpace &space) {
+  SmallVector<unsigned> parallel = space.loopsOfKind(LoopKind::Parallel);
+  auto strideOf = [&](const Access &access, unsigned loop) {
+    auto stride = dyn_cast_if_present<AffineConstantExpr>(space.strideOf(access, loop));
+    return stride ? std::optional(stride.getValue()) : std::nullopt;
+  };
+  for (const Access &access : space.nest.accesses)
+    if (access.indexSizes.empty() && strideOf(access, parallel.back()).value_or(0) > 1)
+      for (unsigned loop : ArrayRef(parallel).drop_back())
+        if (strideOf(access, loop) == 1)
+          return loop;
+  return std::nullopt;
+}
+
+/// A kernel that transposes takes as much of both loops, so that what each warp loads and what it stores are pieces of
+/// 64 and 128 bytes. Null where a loop is too short for that, or the device would be idle.
+static tile::ScheduleAttr scheduleTransposed(const KernelSpace &space, const TargetDesc &target) {
+  SmallVector<unsigned> parallel = space.loopsOfKind(LoopKind::Parallel);
+  std::optional<unsigned> across = parallel.empty() ? std::nullopt : transposedLoop(space);
+  if (!across)
+    return {};
+  int64_t programs = 1, elements = 1;
+  SmallVector<int64_t> tile;
+  for (unsigned loop : parallel) {
+    std::optional<int64_t> size = constantOf(space.loops()[loop].size);
+    bool isTiled = loop == *across || loop == parallel.back();
+    if (isTiled && size && *size < leastTransposed)
+      return {};
+    tile.push_back(isTiled ? tileOf(size, mostTransposed) : 1);
+    programs *= llvm::divideCeil(size.value_or(1), tile.back());
+    elements *= tile.back();
+  }
+  if (programs < target.units)
+    return {};
+  return tile::ScheduleAttr::ofBlock(space.nest.context, RootKind::Pointwise, tile, {},
+                                     warpsFor(elements, elementsOfTransposed, target));
+}
+
 tile::ScheduleAttr blocks::schedulePointwise(const KernelSpace &space, const TargetDesc &target) {
+  if (tile::ScheduleAttr schedule = scheduleTransposed(space, target))
+    return schedule;
   SmallVector<int64_t> tile = tileParallelLoops(space, pointwiseElements);
   int64_t elements = 1;
   for (int64_t size : tile)
