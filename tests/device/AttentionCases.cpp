@@ -62,8 +62,9 @@ static void addRoles(DType type, std::vector<DeviceCase> &cases) {
   with(of(2, 67, 131, 64, 64, 64, 64), [](Attention &a) { a.isScaled = true; }, "prime");
   with(of(2, 67, 131, 64, 64, 64, 64), [](Attention &a) { a.isWide = true; }, "prime");
   with(of(1, 140, 150, 128, 128, 128, 128), [](Attention &a) { a.isWide = true; }, "multiple of 8");
-  with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.isWide = true, a.skips = true, a.mask = {0, wide}; },
-       "multiple of 8");
+  with(
+      of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.isWide = true, a.skips = true, a.mask = {0, wide}; },
+      "multiple of 8");
   with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.mask = {0, 1000}; }, "multiple of 8");
   with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.mask = {0, 40}; }, "multiple of 8");
   auto skipping = [](int64_t past, int64_t window) {

@@ -85,6 +85,24 @@ TEST_F(ImporterTest, BombsAreNotFolded) {
   EXPECT_NE(text(model).find("tensor<4096x4096x64xf32>"), std::string::npos); // described, not allocated
 }
 
+/// A bias of windows: a table of a number for each distance and head, read by one index for each pair of positions. What
+/// counts is how many elements that makes, 4 million at most if that is more than the table has.
+TEST_F(ImporterTest, GathersOfConstantsAreFoldedByTheirResults) {
+  constexpr int distances = 2535, heads = 3;
+  for (auto [pairs, isFolded] : {std::pair(392 * 392, true), {1 << 21, false}}) {
+    TinyModel model;
+    model.input("x", {1}).output("y");
+    model.floats("table", {distances, heads}, std::vector<float>(size_t(distances) * heads, 0.5f));
+    std::vector<int64_t> indices;
+    for (int i = 0; i < pairs; ++i)
+      indices.push_back(i % distances);
+    model.integers("index", {pairs}, indices);
+    model.node("Gather", {"table", "index"}, {"bias"});
+    model.node("Add", {"x", "bias"}, {"y"});
+    EXPECT_EQ(count(text(model), "graph.gather"), isFolded ? 0u : 1u) << pairs;
+  }
+}
+
 /// The scales count for nothing in the size of the result, which is the weights'.
 TEST_F(ImporterTest, WeightsQuantizedInBlocksAreFolded) {
   constexpr int rows = 4096, columns = 32, block = 16;

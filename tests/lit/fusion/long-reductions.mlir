@@ -88,3 +88,57 @@ module {
     return %m : tensor<2xf32>
   }
 }
+
+// -----
+
+// A norm whose sums are split: the kernels that sum the squares and that divide subtract the mean themselves. Of rows that one
+// kernel sums, no operation is repeated.
+// GPU-LABEL: module
+// GPU: graph.launch @instancenormalization(
+// GPU-NEXT: graph.launch @[[MEAN:[a-z_0-9]+]](
+// GPU-NEXT: graph.launch @[[SQUARES:[a-z_0-9]+]](%arg0,
+// GPU-NEXT: graph.launch @[[VARIANCE:[a-z_0-9]+]](
+// GPU-NEXT: graph.launch @[[LAST:[a-z_0-9]+]](
+// GPU: graph.kernel @[[SQUARES]](
+// GPU: arith.subf
+// GPU-NEXT: arith.mulf
+// GPU: graph.kernel @[[LAST]](
+// GPU: arith.subf
+// GPU-LABEL: module
+// GPU: graph.launch @instancenormalization(
+// GPU-NOT: graph.launch
+// GPU: arith.subf
+// GPU-NOT: arith.subf
+// CPU-LABEL: module
+module attributes {graph.nodes = ["norm|InstanceNormalization"]} {
+  func.func @main(%x: tensor<4x65536xf16>) -> tensor<4x65536xf32> {
+    %f = arith.extf %x {graph.node = 0 : i64} : tensor<4x65536xf16> to tensor<4x65536xf32>
+    %s = graph.reduce <sum> %f axes [1] {graph.node = 0 : i64} : tensor<4x65536xf32> -> tensor<4xf32>
+    %n = arith.constant dense<1.52587891e-05> : tensor<4xf32>
+    %m = arith.mulf %s, %n {graph.node = 0 : i64} : tensor<4xf32>
+    %mb = graph.broadcast %m dims [0] {graph.node = 0 : i64} : tensor<4xf32> -> tensor<4x65536xf32>
+    %c = arith.subf %f, %mb {graph.node = 0 : i64} : tensor<4x65536xf32>
+    %q = arith.mulf %c, %c {graph.node = 0 : i64} : tensor<4x65536xf32>
+    %v = graph.reduce <sum> %q axes [1] {graph.node = 0 : i64} : tensor<4x65536xf32> -> tensor<4xf32>
+    %d = arith.mulf %v, %n {graph.node = 0 : i64} : tensor<4xf32>
+    %vb = graph.broadcast %d dims [0] {graph.node = 0 : i64} : tensor<4xf32> -> tensor<4x65536xf32>
+    %y = arith.divf %c, %vb {graph.node = 0 : i64} : tensor<4x65536xf32>
+    return %y : tensor<4x65536xf32>
+  }
+}
+
+// -----
+
+module attributes {graph.nodes = ["norm|InstanceNormalization"]} {
+  func.func @main(%x: tensor<512x1024xf16>) -> tensor<512x1024xf32> {
+    %f = arith.extf %x {graph.node = 0 : i64} : tensor<512x1024xf16> to tensor<512x1024xf32>
+    %s = graph.reduce <sum> %f axes [1] {graph.node = 0 : i64} : tensor<512x1024xf32> -> tensor<512xf32>
+    %mb = graph.broadcast %s dims [0] {graph.node = 0 : i64} : tensor<512xf32> -> tensor<512x1024xf32>
+    %c = arith.subf %f, %mb {graph.node = 0 : i64} : tensor<512x1024xf32>
+    %q = arith.mulf %c, %c {graph.node = 0 : i64} : tensor<512x1024xf32>
+    %v = graph.reduce <sum> %q axes [1] {graph.node = 0 : i64} : tensor<512x1024xf32> -> tensor<512xf32>
+    %vb = graph.broadcast %v dims [0] {graph.node = 0 : i64} : tensor<512xf32> -> tensor<512x1024xf32>
+    %y = arith.divf %c, %vb {graph.node = 0 : i64} : tensor<512x1024xf32>
+    return %y : tensor<512x1024xf32>
+  }
+}

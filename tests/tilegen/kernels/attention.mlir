@@ -95,4 +95,20 @@ module attributes {graph.nodes = ["a|Attention"]} {
     %or = graph.reshape %ot : tensor<1x5x8x24xf32> -> tensor<1x5x192xf32>
     graph.return %or : tensor<1x5x192xf32>
   }
+  // Products of halves and a softmax of singles: blocks multiply with the halves from which the values were widened.
+  graph.kernel @widened(%q: tensor<2x37x16xf16>, %k: tensor<2x29x16xf16>, %v: tensor<2x29x40xf16>) -> tensor<2x37x40xf32> attributes {root = #graph.root<attention>} {
+    %s = graph.contract %q, %k maps [affine_map<(b, m, n, d) -> (b, m, d)>, affine_map<(b, m, n, d) -> (b, n, d)>, affine_map<(b, m, n, d) -> (b, m, n)>]
+        : tensor<2x37x16xf16>, tensor<2x29x16xf16> -> tensor<2x37x29xf32>
+    %m = graph.reduce <max> %s axes [2] : tensor<2x37x29xf32> -> tensor<2x37xf32>
+    %mb = graph.broadcast %m dims [0, 1] : tensor<2x37xf32> -> tensor<2x37x29xf32>
+    %d = arith.subf %s, %mb : tensor<2x37x29xf32>
+    %e = math.exp %d : tensor<2x37x29xf32>
+    %t = graph.reduce <sum> %e axes [2] : tensor<2x37x29xf32> -> tensor<2x37xf32>
+    %tb = graph.broadcast %t dims [0, 1] : tensor<2x37xf32> -> tensor<2x37x29xf32>
+    %p = arith.divf %e, %tb : tensor<2x37x29xf32>
+    %w = arith.extf %v : tensor<2x29x40xf16> to tensor<2x29x40xf32>
+    %o = graph.contract %p, %w maps [affine_map<(b, m, e, n) -> (b, m, n)>, affine_map<(b, m, e, n) -> (b, n, e)>, affine_map<(b, m, e, n) -> (b, m, e)>]
+        : tensor<2x37x29xf32>, tensor<2x29x40xf32> -> tensor<2x37x40xf32>
+    graph.return %o : tensor<2x37x40xf32>
+  }
 }

@@ -82,6 +82,27 @@ std::string kernelText(const std::string &shape) {
       %r = graph.reshape %d {graph.node = 0 : i64} : tensor<32x16384xf32> -> tensor<128x4096xf32>
       %y = graph.transpose %r perm [1, 0] {graph.node = 0 : i64} : tensor<128x4096xf32> -> tensor<4096x128xf32>
       graph.return %y : tensor<4096x128xf32> })";
+  if (shape == "planes of 64x90000, turned") // and their sums with what lies in rows
+    return R"(graph.kernel @k(%x: tensor<64x90000xf16>, %z: tensor<90000x64xf16>) -> tensor<90000x64xf16> {
+      %t = graph.transpose %x perm [1, 0] {graph.node = 0 : i64} : tensor<64x90000xf16> -> tensor<90000x64xf16>
+      %y = arith.addf %t, %z {graph.node = 0 : i64} : tensor<90000x64xf16>
+      graph.return %y : tensor<90000x64xf16> })";
+  if (shape == "rows of 20000, turned")
+    return R"(graph.kernel @k(%x: tensor<7x20000xf16>) -> tensor<20000x7xf16> {
+      %y = graph.transpose %x perm [1, 0] {graph.node = 0 : i64} : tensor<7x20000xf16> -> tensor<20000x7xf16>
+      graph.return %y : tensor<20000x7xf16> })";
+  if (shape == "rows 64x20000" || shape == "rows 640x20000") {
+    std::string rows = shape == "rows 64x20000" ? "64" : "640", x = "tensor<" + rows + "x20000xf32>",
+                y = "tensor<" + rows + "xf32>";
+    return "graph.kernel @k(%x: " + x + ") -> " + y +
+           " {\n%y = graph.reduce <sum> %x axes [1] {graph.node = 0 : i64} : " + x + " -> " + y +
+           "\ngraph.return %y : " + y + " }";
+  }
+  if (shape == "1024 products 27x27x64 of halves")
+    return R"(graph.kernel @k(%x: tensor<1024x27x64xf16>) -> tensor<1024x27x27xf32> {
+      %y = graph.contract %x, %x maps [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, n, k)>, affine_map<(b, m, n, k) -> (b, m, n)>] {graph.node = 0 : i64}
+        : tensor<1024x27x64xf16>, tensor<1024x27x64xf16> -> tensor<1024x27x27xf32>
+      graph.return %y : tensor<1024x27x27xf32> })";
   if (shape == "product 512x512x512")
     return product("512x512xf32", "512x512xf32", "512x512xf32");
   if (shape == "vector 1024 with the rows of 64x1024")
@@ -124,6 +145,13 @@ constexpr Row rows[] = {
     {"rows 1000x768", "sm_90a", "<row_reduction, tile = [1], reduce = [1024], warps = 2>"},
     {"rows 1000x768", "gfx942", "<row_reduction, tile = [1], reduce = [1024]>"},
     {"groups 32x16384, channels last", "sm_90a", "<row_reduction, tile = [1], reduce = [2048, 4], warps = 16>"},
+    {"rows 64x20000", "sm_90a", "<row_reduction, tile = [1], reduce = [8192], warps = 16>"},
+    {"rows 640x20000", "sm_90a", "<row_reduction, tile = [1], reduce = [2048], warps = 4>"},
+    {"planes of 64x90000, turned", "sm_90a", "<pointwise, tile = [64, 64], warps = 4>"},
+    {"planes of 64x90000, turned", "gfx942", "<pointwise, tile = [64, 64], warps = 2>"},
+    {"rows of 20000, turned", "sm_90a", "<pointwise, tile = [128, 8], warps = 4>"},
+    {"1024 products 27x27x64 of halves", "sm_90a",
+     "<matmul, tile = [1, 32, 32], reduce = [64], warps = 4, stages = 4>"},
     {"columns 49x512", "x86-64-v3", "<window, tile = [512], reduce = [1], registers = [1, 32]>"},
     {"columns 49x512", "x86-64-v4", "<window, tile = [512], reduce = [1], registers = [1, 64]>"},
     {"columns 49x512", "sm_80", "<window, tile = [128], reduce = [8], warps = 2>"},

@@ -330,3 +330,49 @@ module attributes {graph.nodes = ["qk|MatMul", "softmax|Softmax", "pv|MatMul"]} 
     return %o : tensor<8x64x32xf32>
   }
 }
+
+// -----
+
+// A model of halves whose mask is of float32, so that its softmax is, and the values are widened before they are mixed. A GPU's
+// kernel multiplies with the halves, for which the conversion moves behind the accesses. Values of the other half type, and ones
+// that are widened for the scores too, are not of one type with the scores.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.launch @matmul_softmax_cast(
+// CHECK-LABEL: graph.kernel @matmul_softmax_cast
+// CHECK: %[[V:.*]] = graph.transpose %{{.*}} perm [1, 0, 2] : tensor<96x8x32xf16> -> tensor<8x96x32xf16>
+// CHECK: %[[W:.*]] = arith.extf %[[V]] : tensor<8x96x32xf16> to tensor<8x96x32xf32>
+// CHECK: graph.contract %{{.*}}, %[[W]]
+// FLOATS-NOT: softmax is not fused with pv because this target
+// FLOATS: other is not fused with mixed because this target computes such contractions in kernels of their own
+#qd = affine_map<(b, m, n, d) -> (b, m, d)>
+#kd = affine_map<(b, m, n, d) -> (b, n, d)>
+#mn = affine_map<(b, m, n, d) -> (b, m, n)>
+#ne = affine_map<(b, m, e, n) -> (b, n, e)>
+#sh = affine_map<(b, m, e, n) -> (b, m, n)>
+#me = affine_map<(b, m, e, n) -> (b, m, e)>
+module attributes {graph.nodes = ["qk|MatMul", "softmax|Softmax", "cast|Cast", "pv|MatMul", "kq|MatMul", "other|Softmax", "mixed|MatMul"]} {
+  func.func @main(%q: tensor<8x64x32xf16>, %k: tensor<8x96x32xf16>, %v: tensor<96x8x32xf16>, %b: tensor<8x96x32xbf16>) -> (tensor<8x64x32xf32>, tensor<8x64x32xf32>) {
+    %s = graph.contract %q, %k maps [#qd, #kd, #mn] {graph.node = 0 : i64} : tensor<8x64x32xf16>, tensor<8x96x32xf16> -> tensor<8x64x96xf32>
+    %m = graph.reduce <max> %s axes [2] {graph.node = 1 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %mb = graph.broadcast %m dims [0, 1] {graph.node = 1 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %d = arith.subf %s, %mb {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %e = math.exp %d {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %t = graph.reduce <sum> %e axes [2] {graph.node = 1 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %tb = graph.broadcast %t dims [0, 1] {graph.node = 1 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %p = arith.divf %e, %tb {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %w = arith.extf %v {graph.node = 2 : i64} : tensor<96x8x32xf16> to tensor<96x8x32xf32>
+    %vt = graph.transpose %w perm [1, 0, 2] {graph.node = 2 : i64} : tensor<96x8x32xf32> -> tensor<8x96x32xf32>
+    %o = graph.contract %p, %vt maps [#sh, #ne, #me] {graph.node = 3 : i64} : tensor<8x64x96xf32>, tensor<8x96x32xf32> -> tensor<8x64x32xf32>
+    %s2 = graph.contract %k, %q maps [#kd, #qd, #mn] {graph.node = 4 : i64} : tensor<8x96x32xf16>, tensor<8x64x32xf16> -> tensor<8x64x96xf32>
+    %m2 = graph.reduce <max> %s2 axes [2] {graph.node = 5 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %mb2 = graph.broadcast %m2 dims [0, 1] {graph.node = 5 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %d2 = arith.subf %s2, %mb2 {graph.node = 5 : i64} : tensor<8x64x96xf32>
+    %e2 = math.exp %d2 {graph.node = 5 : i64} : tensor<8x64x96xf32>
+    %t2 = graph.reduce <sum> %e2 axes [2] {graph.node = 5 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %tb2 = graph.broadcast %t2 dims [0, 1] {graph.node = 5 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %p2 = arith.divf %e2, %tb2 {graph.node = 5 : i64} : tensor<8x64x96xf32>
+    %bw = arith.extf %b {graph.node = 6 : i64} : tensor<8x96x32xbf16> to tensor<8x96x32xf32>
+    %o2 = graph.contract %p2, %bw maps [#sh, #ne, #me] {graph.node = 6 : i64} : tensor<8x64x96xf32>, tensor<8x96x32xf32> -> tensor<8x64x32xf32>
+    return %o, %o2 : tensor<8x64x32xf32>, tensor<8x64x32xf32>
+  }
+}

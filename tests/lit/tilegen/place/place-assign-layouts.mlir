@@ -22,6 +22,22 @@ tile.kernel @bias(%x: !tile.buffer<f32, () -> (4, 256)>, %b: !tile.buffer<f32, (
   tile.return
 }
 
+// What is read along one dimension and written along another: a thread holds eight columns of four rows, so that its
+// loads have 8 bytes and its stores 16.
+// CHECK-LABEL: tile.kernel @turned
+// CHECK: tile.load {{.*}} -> tensor<64x64xf16, #tile.layout<reg = [1, 2, 4, 64, 128], lane = [8, 16, 32, 256, 512], warp = [1024, 2048]>>
+tile.kernel @turned(%x: !tile.buffer<f16, () -> (64, 512)>, %y: !tile.buffer<f16, () -> (512, 64)>)
+    attributes {grid = affine_map<() -> (8, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %p = tile.program_id 0
+  %r = tile.size (d0) -> (d0 * 64)(%p)
+  %v = tile.load %x[%r, %c0] bounds () -> (512, 64) map (d0, d1) -> (d1, d0)
+      : !tile.buffer<f16, () -> (64, 512)> -> tensor<64x64xf16>
+  tile.store %v, %y[%r, %c0] bounds () -> (512, 64) map (d0, d1) -> (d0, d1)
+      : tensor<64x64xf16> -> !tile.buffer<f16, () -> (512, 64)>
+  tile.return
+}
+
 // The accumulator has the fragment of the target's instruction; half operands have one, and f32 operands as the module wants
 // it: three products of tf32 unless it says otherwise. AMD's targets have none for f32.
 // CHECK-LABEL: tile.kernel @products

@@ -89,7 +89,7 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<(
 
 tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
   %a = arith.constant dense<0.0> : tensor<8x8xf16>
-  // expected-error@+1 {{expected operands of one type and an accumulator of 'f32'}}
+  // expected-error@+1 {{expected operands of one type, or singles and halves, and an accumulator of 'f32'}}
   %d = tile.dot %a, %a, %a : tensor<8x8xf16>, tensor<8x8xf16>, tensor<8x8xf16>
   tile.return
 }
