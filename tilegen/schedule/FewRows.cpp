@@ -16,6 +16,7 @@ namespace {
 constexpr int64_t bytesOfSector = 32;    // the least that is read from memory at a time
 constexpr int64_t columnsOfGemv = 4;     // of one block, where each column is contiguous in memory
 constexpr int64_t elementsOfGemv = 8192; // that a block multiplies at a time
+constexpr int64_t leastElementsOfGemv = 2048, manyBlocksOfGemv = 8; // where there are that many for each unit
 // Twice as many where all of k is then one step: a row of 768 halves by 768 or 64 columns took 7.7 and 7.3 us on an
 // H100 in steps of 512, of which the second is masked, and 5.5 and 5.1 in one (docs/performance/gpu-products.md).
 constexpr int64_t deepestOfOneStep = 1024;
@@ -102,6 +103,13 @@ tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &targ
     height = 2; // two rows share each load of the right side, and twice the columns each load of the left side
     width = std::min(powerAbove(*columns), 2 * width);
   }
+  // Of many short sums a block takes several, as a convolution of 1x1 to one channel has them.
+  int64_t whole = powerAbove(contractionsOf(space));
+  for (unsigned loop : space.loopsOfKind(LoopKind::Reduction))
+    whole *= powerAbove(space.expectedSize(loop));
+  while (height * width * whole < leastElementsOfGemv &&
+         blocksOf(space, {height, width, 1}) > manyBlocksOfGemv * target.units)
+    (*rows / height > *columns / width ? height : width) *= 2;
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps;
   tile.append({height, width});
   int64_t elements = height * width * powerAbove(contractionsOf(space)); // steps are powers of two

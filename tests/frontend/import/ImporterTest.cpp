@@ -85,8 +85,8 @@ TEST_F(ImporterTest, BombsAreNotFolded) {
   EXPECT_NE(text(model).find("tensor<4096x4096x64xf32>"), std::string::npos); // described, not allocated
 }
 
-/// A bias of windows: a table of a number for each distance and head, read by one index for each pair of positions. What
-/// counts is how many elements that makes, 4 million at most if that is more than the table has.
+/// A bias of windows: a table of a number for each distance and head, read by one index for each pair of positions.
+/// What counts is how many elements that makes, 4 million at most if that is more than the table has.
 TEST_F(ImporterTest, GathersOfConstantsAreFoldedByTheirResults) {
   constexpr int distances = 2535, heads = 3;
   for (auto [pairs, isFolded] : {std::pair(392 * 392, true), {1 << 21, false}}) {

@@ -37,21 +37,21 @@ module {
 
 // Enough results, a length that only running tells, and one that has no divisor: whole.
 // GPU-LABEL: module
-// GPU: axes [0] : tensor<1024x16384xf32> -> tensor<16384xf32>
+// GPU: axes [0] : tensor<1024x65536xf32> -> tensor<65536xf32>
 // GPU: axes [0] : tensor<?x16xf32, {{.*}}> -> tensor<16xf32>
 // GPU: axes [0] : tensor<1031x16xf32> -> tensor<16xf32>
 // CPU-LABEL: module
-// CPU: axes [0] : tensor<1024x16384xf32> -> tensor<16384xf32>
+// CPU: axes [0] : tensor<1024x65536xf32> -> tensor<65536xf32>
 // CPU: axes [0] : tensor<?x16xf32, {{.*}}> -> tensor<16xf32>
 // CPU: axes [0] : tensor<1031x16xf32> -> tensor<16xf32>
 #n = affine_map<()[s0] -> (s0, 16)>
 module attributes {graph.symbols = ["n"]} {
-  func.func @main(%wide: tensor<1024x16384xf32>, %open: tensor<?x16xf32, #n>, %prime: tensor<1031x16xf32>)
-      -> (tensor<16384xf32>, tensor<16xf32>, tensor<16xf32>) {
-    %a = graph.reduce <sum> %wide axes [0] : tensor<1024x16384xf32> -> tensor<16384xf32>
+  func.func @main(%wide: tensor<1024x65536xf32>, %open: tensor<?x16xf32, #n>, %prime: tensor<1031x16xf32>)
+      -> (tensor<65536xf32>, tensor<16xf32>, tensor<16xf32>) {
+    %a = graph.reduce <sum> %wide axes [0] : tensor<1024x65536xf32> -> tensor<65536xf32>
     %b = graph.reduce <sum> %open axes [0] : tensor<?x16xf32, #n> -> tensor<16xf32>
     %c = graph.reduce <sum> %prime axes [0] : tensor<1031x16xf32> -> tensor<16xf32>
-    return %a, %b, %c : tensor<16384xf32>, tensor<16xf32>, tensor<16xf32>
+    return %a, %b, %c : tensor<65536xf32>, tensor<16xf32>, tensor<16xf32>
   }
 }
 

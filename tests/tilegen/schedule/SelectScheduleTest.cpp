@@ -98,6 +98,11 @@ std::string kernelText(const std::string &shape) {
            " {\n%y = graph.reduce <sum> %x axes [1] {graph.node = 0 : i64} : " + x + " -> " + y +
            "\ngraph.return %y : " + y + " }";
   }
+  if (shape == "268324 sums of 32 halves")
+    return R"(graph.kernel @k(%x: tensor<268324x32xf16>, %y: tensor<1x32xf16>) -> tensor<268324x1xf32> {
+      %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+        {graph.node = 0 : i64} : tensor<268324x32xf16>, tensor<1x32xf16> -> tensor<268324x1xf32>
+      graph.return %c : tensor<268324x1xf32> })";
   if (shape == "1024 products 27x27x64 of halves")
     return R"(graph.kernel @k(%x: tensor<1024x27x64xf16>) -> tensor<1024x27x27xf32> {
       %y = graph.contract %x, %x maps [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, n, k)>, affine_map<(b, m, n, k) -> (b, m, n)>] {graph.node = 0 : i64}
@@ -150,6 +155,7 @@ constexpr Row rows[] = {
     {"planes of 64x90000, turned", "sm_90a", "<pointwise, tile = [64, 64], warps = 4>"},
     {"planes of 64x90000, turned", "gfx942", "<pointwise, tile = [64, 64], warps = 2>"},
     {"rows of 20000, turned", "sm_90a", "<pointwise, tile = [128, 8], warps = 4>"},
+    {"268324 sums of 32 halves", "sm_90a", "<gemv, tile = [64, 1], reduce = [32], warps = 2>"},
     {"1024 products 27x27x64 of halves", "sm_90a",
      "<matmul, tile = [1, 32, 32], reduce = [64], warps = 4, stages = 4>"},
     {"columns 49x512", "x86-64-v3", "<window, tile = [512], reduce = [1], registers = [1, 32]>"},
