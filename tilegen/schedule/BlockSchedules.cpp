@@ -17,7 +17,8 @@ constexpr int64_t pointwiseElements = 1024; // of one block: 4 warps of 32 with 
 constexpr int64_t fewestElements = 128;     // of one block
 constexpr int64_t stepOfWindow = 8;         // along the innermost loop of a long window
 constexpr int64_t longestRow = 8192;        // a row that one block holds in registers
-// Of a longer row. Rows that are fewer than two for each unit share it with few others, so each has more threads.
+// Of a longer row. Rows that are fewer than two for each unit share it with few others, so each has more threads, if its
+// length is known: masks of unknown ones take registers.
 constexpr int64_t stepOfLongRow = 2048, stepOfFewRows = 8192;
 constexpr int64_t elementsPerThread = 16;                    // of a row
 constexpr int64_t leastTransposed = 32, mostTransposed = 64; // elements along both loops of a transposing kernel
@@ -73,7 +74,8 @@ tile::ScheduleAttr blocks::scheduleReductions(const KernelSpace &space, const Ta
     // A long window reads several elements before it waits for the first.
     int64_t step = loop == reduced.back() && size.value_or(1) >= 2 * stepOfWindow ? stepOfWindow : 1;
     if (space.root == RootKind::RowReduction)
-      step = size && powerAbove(*size) <= limit ? powerAbove(*size) : std::min(stepOfLong, limit);
+      step =
+          size && powerAbove(*size) <= limit ? powerAbove(*size) : std::min(size ? stepOfLong : stepOfLongRow, limit);
     steps.insert(steps.begin(), step);
     row *= step;
   }
