@@ -110,10 +110,12 @@ void tilewright::tile::holdTransposedNeighbours(Blocking &blocking, const Layout
   unsigned held = TileShape(group.shape).elements() / (blocking.lanes * blocking.warps * blocking.vector);
   for (const Access &access : accessesOf(group))
     for (unsigned dim = group.shape.size(); dim-- > 0 && !blocking.registerDim;) {
-      if (dim == blocking.order[0] || ArrayRef(group.shape) != access.tile.getShape() || !isContiguous(access, dim))
+      if (dim == blocking.order[0] || ArrayRef(group.shape) != access.tile.getShape())
         continue;
-      unsigned most = bytesOfAccess / elementBytes(access.tile.getElementType());
+      unsigned width = vectorWidth(access, dim, bytesOfAccess / elementBytes(access.tile.getElementType()), allSymbols);
+      if (width == 1)
+        continue;
       blocking.registerDim = dim;
-      blocking.registerCount = std::clamp(llvm::bit_floor(held), 1u, most);
+      blocking.registerCount = std::clamp(llvm::bit_floor(held), 1u, width);
     }
 }

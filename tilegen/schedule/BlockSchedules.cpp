@@ -65,7 +65,7 @@ static int64_t parallelElements(const KernelSpace &space, const TargetDesc &targ
 tile::ScheduleAttr blocks::scheduleReductions(const KernelSpace &space, const TargetDesc &target) {
   if (tile::ScheduleAttr schedule = scheduleSlidingWindow(space, target))
     return schedule;
-  int64_t row = 1, stepOfLong = resultsOf(space) < 2 * target.units ? stepOfFewRows : stepOfLongRow;
+  int64_t row = 1, stepOfLong = resultsOf(space) < int64_t(2) * target.units ? stepOfFewRows : stepOfLongRow;
   SmallVector<int64_t> steps;
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   for (unsigned loop : llvm::reverse(reduced)) {
