@@ -182,7 +182,21 @@ def relative(case):
     return case.join(g.op("MatMul", shares, case.split(case.tensor("v", case.keys))))
 
 
-KINDS = [bert, torch_sdpa, selected, decomposed, folded, grouped, relative]
+def causal(case):
+    """As PyTorch's older exporter writes is_causal: -inf where a triangle of ones is 0, in float32 whatever the model's type, so that the softmax is of
+    float32 too, and the values are converted before they are mixed."""
+    g = case.graph
+    q, k = case.split(case.tensor("q", case.rows)), case.split(case.tensor("k", case.keys), perm=(0, 2, 3, 1))
+    scores = g.op("MatMul", g.op("Mul", q, g.const(case.scale())), k)
+    sizes = g.op("Slice", g.op("Shape", scores), g.const([2], np.int64), g.const([4], np.int64))
+    ones = g.op("ConstantOfShape", sizes, value=numpy_helper.from_array(np.ones(1, np.float32)))
+    never, zero = g.const(-np.inf, np.float32), g.const(0, np.float32)
+    mask = g.op("Where", g.op("Equal", g.op("Trilu", ones, upper=0), zero), never, zero)
+    shares = g.op("Softmax", g.op("Add", g.op("Cast", scores, to=TensorProto.FLOAT), mask), axis=-1)
+    return case.join(g.op("MatMul", shares, g.op("Cast", case.split(case.tensor("v", case.keys)), to=TensorProto.FLOAT)))
+
+
+KINDS = [bert, torch_sdpa, selected, decomposed, folded, grouped, relative, causal]
 
 
 def write(folder, case, result):

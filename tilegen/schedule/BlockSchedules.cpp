@@ -17,8 +17,8 @@ constexpr int64_t pointwiseElements = 1024; // of one block: 4 warps of 32 with 
 constexpr int64_t fewestElements = 128;     // of one block
 constexpr int64_t stepOfWindow = 8;         // along the innermost loop of a long window
 constexpr int64_t longestRow = 8192;        // a row that one block holds in registers
-// Of a longer row. Rows that are fewer than two for each unit share it with few others, so each has more threads, if its
-// length is known: masks of unknown ones take registers.
+// Of a longer row. Rows that are fewer than two for each unit have more threads each, if their length is known: masks
+// of unknown ones take registers.
 constexpr int64_t stepOfLongRow = 2048, stepOfFewRows = 8192;
 constexpr int64_t elementsPerThread = 16;                    // of a row
 constexpr int64_t leastTransposed = 32, mostTransposed = 64; // elements along both loops of a transposing kernel
