@@ -105,8 +105,8 @@ static std::optional<unsigned> transposedLoop(const KernelSpace &space) {
   return std::nullopt;
 }
 
-/// A kernel that transposes takes as much of both loops, so that what each warp loads and what it stores are pieces of
-/// 64 and 128 bytes. Null where a loop is too short for that, or the device would be idle.
+/// A kernel that transposes takes as much of both loops, so that of halves each warp loads pieces of 32 bytes and
+/// stores pieces of 128. Null where a loop is too short for that, or the device would be idle.
 static tile::ScheduleAttr scheduleTransposed(const KernelSpace &space, const TargetDesc &target) {
   SmallVector<unsigned> parallel = space.loopsOfKind(LoopKind::Parallel);
   std::optional<unsigned> across = parallel.empty() ? std::nullopt : transposedLoop(space);

@@ -107,7 +107,7 @@ tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &targ
   int64_t whole = powerAbove(contractionsOf(space));
   for (unsigned loop : space.loopsOfKind(LoopKind::Reduction))
     whole *= powerAbove(space.expectedSize(loop));
-  while (height * width * whole < leastElementsOfGemv &&
+  while (height * width * whole < leastElementsOfGemv && (height < *rows || width < *columns) &&
          blocksOf(space, {height, width, 1}) > manyBlocksOfGemv * target.units)
     (*rows / height > *columns / width ? height : width) *= 2;
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps;

@@ -382,7 +382,8 @@ def DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
     Ranks are equal; the last two dimensions are m x k, k x n and m x n, leading ones are batch and of equal size.
 
     * `lhs`, `rhs`: the factors, of one element type. Or a left side of singles that is computed from another product,
-      and a right side of halves: then the left side is multiplied as a sum of halves, as precisely as singles are.
+      and a right side of halves: then the left side is multiplied as a sum of halves, as precisely as singles are. Its
+      elements must be in their range, as the weights of a softmax are.
     * `acc`: what is added to: f32 for half operands, i32 for bytes (which wraps), else of the operands' type.
     * `lhs_unsigned`, `rhs_unsigned`: the bytes of that operand have no sign; otherwise they are signed.
     * `instruction`: the matrix instruction that computes it, a row of the table in tilegen/tile/Layout.cpp; without
