@@ -165,6 +165,10 @@ static LogicalResult verifyDot(DotOp dot) {
     if (!isLhs && fragments && fragments->transposed && operand.getDefiningOp<SharedReadOp>())
       return dot.emitOpError() << "expected a right side in registers because " << fragments->name
                                << " takes it from there, got one from tile.shared_read";
+    if (isLhs && getElementTypeOrSelf(operand) != getElementTypeOrSelf(dot.getRhs()) &&
+        operand.getDefiningOp<SharedReadOp>())
+      return dot.emitOpError() << "expected a left side of singles in registers because it is split into halves there, "
+                                  "got one from tile.shared_read";
     if (!operand.getDefiningOp<SharedReadOp>() && !(fragments && fragments->mayHold(isLhs ? Operand::A : Operand::B)))
       return dot.emitOpError() << "expected operands from tile.shared_read because the kernel is placed; only the left "
                                   "side of a matrix instruction may be in registers, or the right side of one that "

@@ -317,3 +317,17 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (64, 32)>) attributes {grid = affine_
   %e = tile.dot_wait 0 of %d : tensor<64x64xf32, #c>
   tile.return
 }
+
+// -----
+
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 32 : i64, shared_bytes = 4096 : i64} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<16x8xf32, #tile.layout<reg = [1, 64], lane = [2, 4, 8, 16, 32], warp = []>>
+  %s = tile.shared_alloc offset 0 : !tile.shared<tensor<16x16xf32>, fast = 1, slots = 1>
+  %t = tile.shared_alloc offset 1024 : !tile.shared<tensor<16x8xf16>, fast = 1, slots = 1>
+  %a = tile.shared_read %s[%c0] : !tile.shared<tensor<16x16xf32>, fast = 1, slots = 1> -> tensor<16x16xf32, #tile.layout<reg = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = []>>
+  %b = tile.shared_read %t[%c0] : !tile.shared<tensor<16x8xf16>, fast = 1, slots = 1> -> tensor<16x8xf16, #tile.layout<reg = [8, 64], lane = [16, 32, 1, 2, 4], warp = []>>
+  // expected-error@+1 {{expected a left side of singles in registers because it is split into halves there, got one from tile.shared_read}}
+  %d = tile.dot %a, %b, %zero {instruction = "mma.m16n8k16"} : tensor<16x16xf32, #tile.layout<reg = [1, 128, 8], lane = [2, 4, 16, 32, 64], warp = []>>, tensor<16x8xf16, #tile.layout<reg = [8, 64], lane = [16, 32, 1, 2, 4], warp = []>>, tensor<16x8xf32, #tile.layout<reg = [1, 64], lane = [2, 4, 8, 16, 32], warp = []>>
+  tile.return
+}
