@@ -30,6 +30,14 @@ static DeviceCase pairs() {
                    "multiple of 8");
 }
 
+/// Two cases: of keys whose number is known, and of keys of which running tells.
+static void addSized(Attention a, const char *edge, std::vector<DeviceCase> &cases) {
+  for (bool sized : {false, true}) {
+    a.runTimeKeys = sized;
+    cases.push_back(attention(a, edge));
+  }
+}
+
 /// With roles: four warps take 64 rows.
 static void addRoles(DType type, std::vector<DeviceCase> &cases) {
   auto add = [&](Attention a, const char *edge) {
@@ -131,11 +139,7 @@ static void addParts(DType type, std::vector<DeviceCase> &cases) {
 static void addSingles(std::vector<DeviceCase> &cases) {
   auto add = [&](Attention a, const char *edge) {
     a.type = DType::F32, a.warps = a.tileRows / 16, a.stages = 2;
-    for (a.runTimeKeys = false;; a.runTimeKeys = true) {
-      cases.push_back(attention(a, edge));
-      if (a.runTimeKeys)
-        return;
-    }
+    addSized(a, edge, cases);
   };
   auto of = [](int64_t batch, int64_t rows, int64_t keys, int64_t head, int64_t tileRows, int64_t tileKeys,
                int64_t tileHead) {
@@ -162,28 +166,14 @@ static void addSingles(std::vector<DeviceCase> &cases) {
 
 /// Weights that are singles, and values that are halves, without roles and in parts.
 static void addWide(DType type, std::vector<DeviceCase> &cases) {
-  auto add = [&](int64_t rows, int64_t keys, int64_t head, int64_t tileRows, int64_t tileKeys, int64_t parts,
-                 const char *edge) {
-    for (bool sized : {false, true})
-      cases.push_back(attention({.type = type,
-                                 .batch = 2,
-                                 .rows = rows,
-                                 .keys = keys,
-                                 .head = head,
-                                 .tileRows = tileRows,
-                                 .tileKeys = tileKeys,
-                                 .tileHead = head,
-                                 .warps = tileRows / 16,
-                                 .stages = 2,
-                                 .runTimeKeys = sized,
-                                 .isWide = true,
-                                 .parts = parts},
-                                edge));
+  auto add = [&](Attention a, int64_t parts, const char *edge) {
+    a.warps = a.tileRows / 16, a.isWide = true, a.parts = parts;
+    addSized(a, edge, cases);
   };
-  add(64, 128, 64, 64, 64, 1, "power of two");
-  add(67, 131, 64, 64, 32, 1, "prime");
-  add(17, 61, 32, 16, 32, 1, "prime");
-  add(1, 320, 64, 16, 64, 5, "size 1");
+  add({type, 2, 64, 128, 64, 64, 64, 64, 0, 2}, 1, "power of two");
+  add({type, 2, 67, 131, 64, 64, 32, 64, 0, 2}, 1, "prime");
+  add({type, 2, 17, 61, 32, 16, 32, 32, 0, 2}, 1, "prime");
+  add({type, 2, 1, 320, 64, 16, 64, 64, 0, 2}, 5, "size 1");
 }
 
 /// Warps that copy for themselves.
@@ -191,21 +181,9 @@ static void addPlain(DType type, std::vector<DeviceCase> &cases) {
   auto add = [&](int64_t batch, int64_t rows, int64_t keys, int64_t head, int64_t tileRows, int64_t tileKeys,
                  int64_t tileHead, int64_t warps, const char *edge, std::optional<CausalMask> mask = {},
                  bool skips = false) {
-    for (bool sized : {false, true})
-      cases.push_back(attention({.type = type,
-                                 .batch = batch,
-                                 .rows = rows,
-                                 .keys = keys,
-                                 .head = head,
-                                 .tileRows = tileRows,
-                                 .tileKeys = tileKeys,
-                                 .tileHead = tileHead,
-                                 .warps = warps,
-                                 .stages = 2,
-                                 .runTimeKeys = sized,
-                                 .mask = mask,
-                                 .skips = skips},
-                                edge));
+    Attention a{type, batch, rows, keys, head, tileRows, tileKeys, tileHead, warps, 2};
+    a.mask = mask, a.skips = skips;
+    addSized(a, edge, cases);
   };
   add(1, 64, 64, 64, 64, 64, 64, 4, "power of two");
   add(2, 64, 256, 64, 64, 64, 64, 4, "power of two");

@@ -23,11 +23,18 @@ struct Row {
 constexpr const char *productMaps =
     "maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]";
 
+/// Right sides whose columns are rows in memory; and the same of a batch.
+constexpr const char *rowsMaps =
+    "maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]";
+constexpr const char *batchMaps = "maps [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, n, k)>, "
+                                  "affine_map<(b, m, n, k) -> (b, m, n)>]";
+
 /// Of types without "tensor".
-std::string product(const std::string &lhs, const std::string &rhs, const std::string &result) {
+std::string product(const std::string &lhs, const std::string &rhs, const std::string &result,
+                    const std::string &maps = productMaps) {
   return "graph.kernel @k(%x: tensor<" + lhs + ">, %y: tensor<" + rhs + ">) -> tensor<" + result +
-         "> { %c = graph.contract %x, %y " + productMaps + " {graph.node = 0 : i64} : tensor<" + lhs + ">, tensor<" +
-         rhs + "> -> tensor<" + result + ">\n graph.return %c : tensor<" + result + "> }";
+         "> { %c = graph.contract %x, %y " + maps + " {graph.node = 0 : i64} : tensor<" + lhs + ">, tensor<" + rhs +
+         "> -> tensor<" + result + ">\n graph.return %c : tensor<" + result + "> }";
 }
 
 /// Two products of one left side that meet in a multiplication, of halves.
@@ -58,31 +65,10 @@ std::string halvesText(const std::string &shape) {
                  rows + "x" + columns + "xf32" + sizes(columns));
 }
 
-/// Many short sums, or many small products; empty for others.
-std::string manyText(const std::string &shape) {
-  if (shape == "268324 sums of 32 halves")
-    return R"(graph.kernel @k(%x: tensor<268324x32xf16>, %y: tensor<1x32xf16>) -> tensor<268324x1xf32> {
-      %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
-        {graph.node = 0 : i64} : tensor<268324x32xf16>, tensor<1x32xf16> -> tensor<268324x1xf32>
-      graph.return %c : tensor<268324x1xf32> })";
-  if (shape == "100000 products 1x1x32 of halves")
-    return R"(graph.kernel @k(%x: tensor<100000x1x32xf16>, %y: tensor<100000x1x32xf16>) -> tensor<100000x1x1xf32> {
-      %c = graph.contract %x, %y maps [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, n, k)>, affine_map<(b, m, n, k) -> (b, m, n)>]
-        {graph.node = 0 : i64} : tensor<100000x1x32xf16>, tensor<100000x1x32xf16> -> tensor<100000x1x1xf32>
-      graph.return %c : tensor<100000x1x1xf32> })";
-  if (shape == "1024 products 27x27x64 of halves")
-    return R"(graph.kernel @k(%x: tensor<1024x27x64xf16>) -> tensor<1024x27x27xf32> {
-      %y = graph.contract %x, %x maps [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, n, k)>, affine_map<(b, m, n, k) -> (b, m, n)>] {graph.node = 0 : i64}
-        : tensor<1024x27x64xf16>, tensor<1024x27x64xf16> -> tensor<1024x27x27xf32>
-      graph.return %y : tensor<1024x27x27xf32> })";
-  return "";
-}
-
 /// A kernel by what it computes and its sizes.
 std::string kernelText(const std::string &shape) {
-  for (const std::string &known : {halvesText(shape), manyText(shape)})
-    if (!known.empty())
-      return known;
+  if (std::string halves = halvesText(shape); !halves.empty())
+    return halves;
   if (shape == "pointwise 1000x768")
     return R"(graph.kernel @k(%x: tensor<1000x768xf32>) -> tensor<1000x768xf32> {
       %y = math.exp %x : tensor<1000x768xf32>
@@ -122,10 +108,13 @@ std::string kernelText(const std::string &shape) {
   if (shape == "product 512x512x512")
     return product("512x512xf32", "512x512xf32", "512x512xf32");
   if (shape == "vector 1024 with the rows of 64x1024")
-    return R"(graph.kernel @k(%x: tensor<1x1024xf32>, %y: tensor<64x1024xf32>) -> tensor<1x64xf32> {
-      %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
-        {graph.node = 0 : i64} : tensor<1x1024xf32>, tensor<64x1024xf32> -> tensor<1x64xf32>
-      graph.return %c : tensor<1x64xf32> })";
+    return product("1x1024xf32", "64x1024xf32", "1x64xf32", rowsMaps);
+  if (shape == "268324 sums of 32 halves")
+    return product("268324x32xf16", "1x32xf16", "268324x1xf32", rowsMaps);
+  if (shape == "100000 products 1x1x32, halves")
+    return product("100000x1x32xf16", "100000x1x32xf16", "100000x1x1xf32", batchMaps);
+  if (shape == "1024 products 27x27x64, halves")
+    return product("1024x27x64xf16", "1024x27x64xf16", "1024x27x27xf32", batchMaps);
   return product("1x1024xf32", "1024x64xf32", "1x64xf32"); // a vector times a matrix
 }
 
@@ -167,9 +156,8 @@ constexpr Row rows[] = {
     {"planes of 64x90000, turned", "gfx942", "<pointwise, tile = [64, 64], warps = 2>"},
     {"rows of 20000, turned", "sm_90a", "<pointwise, tile = [128, 8], warps = 4>"},
     {"268324 sums of 32 halves", "sm_90a", "<gemv, tile = [64, 1], reduce = [32], warps = 2>"},
-    {"100000 products 1x1x32 of halves", "sm_90a", "<gemv, tile = [1, 1, 1], reduce = [32]>"},
-    {"1024 products 27x27x64 of halves", "sm_90a",
-     "<matmul, tile = [1, 32, 32], reduce = [64], warps = 4, stages = 4>"},
+    {"100000 products 1x1x32, halves", "sm_90a", "<gemv, tile = [1, 1, 1], reduce = [32]>"},
+    {"1024 products 27x27x64, halves", "sm_90a", "<matmul, tile = [1, 32, 32], reduce = [64], warps = 4, stages = 4>"},
     {"columns 49x512", "x86-64-v3", "<window, tile = [512], reduce = [1], registers = [1, 32]>"},
     {"columns 49x512", "x86-64-v4", "<window, tile = [512], reduce = [1], registers = [1, 64]>"},
     {"columns 49x512", "sm_80", "<window, tile = [128], reduce = [8], warps = 2>"},
