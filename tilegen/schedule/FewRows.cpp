@@ -109,7 +109,7 @@ tile::ScheduleAttr scheduleGemv(const KernelSpace &space, const TargetDesc &targ
     whole *= powerAbove(space.expectedSize(loop));
   while (height * width * whole < leastElementsOfGemv && (height < *rows || width < *columns) &&
          blocksOf(space, {height, width, 1}) > manyBlocksOfGemv * target.units)
-    (*rows / height > *columns / width ? height : width) *= 2;
+    (llvm::divideCeil(*rows, height) > llvm::divideCeil(*columns, width) ? height : width) *= 2;
   SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1), steps;
   tile.append({height, width});
   int64_t elements = height * width * powerAbove(contractionsOf(space)); // steps are powers of two
