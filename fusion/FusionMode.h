@@ -19,7 +19,7 @@ enum class AttentionFusion {
   None,
   Large,  // those whose scores would leave a core's caches, and that have rows enough to share their keys
   Halves, // those of f16 or bf16
-  Floats, // those of f16, bf16 or f32
+  Floats, // those of f16, bf16 or f32, and those of halves whose softmax is of f32
   All,
 };
 

@@ -305,7 +305,7 @@ module attributes {graph.nodes = ["einsum|Einsum", "softmax|Softmax", "pv|MatMul
 
 // -----
 
-// The scores are of float32 and the values of halves: a GPU's kernel multiplies operands of one type.
+// The scores are of float32 and the values of halves: on a GPU both products have operands of one type, or both have values of halves.
 // CHECK-LABEL: func.func @main
 // CHECK: graph.launch @matmul_softmax(%arg0, %arg1, %arg2)
 // FLOATS: softmax is not fused with pv because this target computes such contractions in kernels of their own
@@ -342,6 +342,7 @@ module attributes {graph.nodes = ["qk|MatMul", "softmax|Softmax", "pv|MatMul"]} 
 // CHECK: %[[V:.*]] = graph.transpose %{{.*}} perm [1, 0, 2] : tensor<96x8x32xf16> -> tensor<8x96x32xf16>
 // CHECK: %[[W:.*]] = arith.extf %[[V]] : tensor<8x96x32xf16> to tensor<8x96x32xf32>
 // CHECK: graph.contract %{{.*}}, %[[W]]
+// TARGET: softmax is not fused with pv because this target computes such contractions in kernels of their own
 // FLOATS-NOT: softmax is not fused with pv because this target
 // FLOATS: other is not fused with mixed because this target computes such contractions in kernels of their own
 #qd = affine_map<(b, m, n, d) -> (b, m, d)>
