@@ -175,6 +175,12 @@ std::variant<Attention, Refusal> Matcher::run() {
   return Refusal{Reason::NotSoftmax, mix};
 }
 
+Value fusion::valuesBeforeWidening(graph::ContractOp scores, Value values) {
+  auto widened = values.getDefiningOp<arith::ExtFOp>();
+  bool areAlike = widened && getElementTypeOrSelf(widened.getIn()) == getElementTypeOrSelf(scores.getLhs());
+  return areAlike ? widened.getIn() : Value();
+}
+
 std::variant<Attention, Refusal> fusion::takeApart(graph::ContractOp scores, graph::ContractOp mix) {
   return Matcher(scores, mix).run();
 }

@@ -31,6 +31,10 @@ struct Attention {
   mlir::Value valuesOperand() const { return mix->getOperand(1 - shares); }
 };
 
+/// `values`, which are mixed, without their conversion to singles, if `scores` multiplies the same halves; null
+/// otherwise. Exporters convert them where the mask, and so the softmax, is of singles in a model of halves.
+mlir::Value valuesBeforeWidening(graph::ContractOp scores, mlir::Value values);
+
 /// Takes apart what is between two contractions; a refusal with the reason NotSoftmax if it is no softmax of the form
 /// above. Does not check again what `analyze` guarantees: that `mix` reads `scores` element by element, and that the
 /// rows of the softmax run along one loop.

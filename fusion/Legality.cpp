@@ -4,6 +4,7 @@
 
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/Sizes.h"
+#include "fusion/Attention.h"
 #include "fusion/cost/CostModel.h"
 #include "fusion/cost/Iterations.h"
 #include "fusion/cost/KernelLimits.h"
@@ -24,8 +25,7 @@ static bool multiplies(ArrayRef<Operation *> ops, AttentionFusion which) {
          });
 }
 
-/// Are scores products of halves, which are mixed in singles? Exporters write that where the mask is of singles: then
-/// the softmax is computed in singles, and the values are converted to singles before the mix.
+/// Are scores products of halves, and are values of the same halves mixed in singles?
 static bool widensValues(ArrayRef<Operation *> ops) {
   SmallVector<graph::ContractOp> contracts; // in program order
   for (Operation *op : ops)
@@ -33,10 +33,8 @@ static bool widensValues(ArrayRef<Operation *> ops) {
       contracts.push_back(contract);
   if (contracts.size() != 2 || !multiplies({contracts[0]}, AttentionFusion::Halves))
     return false;
-  Type half = getElementTypeOrSelf(contracts[0].getLhs());
   return llvm::count_if(contracts[1].getOperands(), [&](Value operand) {
-           auto widened = operand.getDefiningOp<arith::ExtFOp>();
-           return widened && llvm::is_contained(ops, widened) && getElementTypeOrSelf(widened.getIn()) == half;
+           return llvm::is_contained(ops, operand.getDefiningOp()) && valuesBeforeWidening(contracts[0], operand);
          }) == 1;
 }
 

@@ -299,14 +299,10 @@ Value AttentionEmitter::relative(Value tile, Value shift, arith::FastMathFlags f
   return math::ExpOp::create(builder, emitter.loc, exponent, flags);
 }
 
-/// The values, without their conversion to singles if the scores are products of the same halves: blocks multiply
-/// weights that are singles with halves. Exporters write that where a mask is of singles in a model of halves.
+/// The values as blocks multiply them: weights that are singles with halves.
 Value AttentionEmitter::narrowValues() {
-  Value values = parts.valuesOperand();
-  auto widened = values.getDefiningOp<arith::ExtFOp>();
-  bool isNarrow =
-      widened && !isVectors() && getElementTypeOrSelf(widened.getIn()) == getElementTypeOrSelf(parts.scores.getLhs());
-  return isNarrow ? widened.getIn() : values;
+  Value values = parts.valuesOperand(), halves = fusion::valuesBeforeWidening(parts.scores, values);
+  return halves && !isVectors() ? halves : values;
 }
 
 /// Adds the current keys to the state of those before. The mix is null after a diagnostic.
