@@ -442,6 +442,32 @@ Term NodeBuilder::keepDims(Term reduced, Term like, ArrayRef<int64_t> axes, bool
   return reshape(reduced, sizes);
 }
 
+/// `x`, whose dimension i runs along loop map(i), for all loops.
+static Term alongLoops(NodeBuilder &b, Term x, AffineMap map, ArrayRef<AffineExpr> loops) {
+  auto perm = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
+  auto loopOf = [&](int64_t dim) -> int64_t { return map.getDimPosition(static_cast<unsigned>(dim)); };
+  llvm::sort(perm, [&](int64_t a, int64_t c) { return loopOf(a) < loopOf(c); });
+  return b.broadcast(b.transpose(x, perm), loops, llvm::to_vector(llvm::map_range(perm, loopOf)));
+}
+
+/// A contraction that is no product of matrices, as a multiplication of elements and a sum: either nothing is summed
+/// (an outer product), or each result has elements of its own in both operands (many dot products). nullopt for others,
+/// and for integers.
+static std::optional<Term> multiplied(NodeBuilder &b, Term lhs, Term rhs, ArrayRef<AffineMap> maps) {
+  int64_t all = maps[2].getNumDims(), kept = maps[2].getNumResults(); // loops that are kept come first
+  auto runsAlong = [](AffineMap map, int64_t loop) { return map.isFunctionOfDim(static_cast<unsigned>(loop)); };
+  bool haveOwn = llvm::all_of(llvm::seq<int64_t>(0, kept),
+                              [&](int64_t loop) { return runsAlong(maps[0], loop) && runsAlong(maps[1], loop); });
+  if (!lhs.isFloat() || !rhs.isFloat() || (all > kept && !haveOwn))
+    return std::nullopt;
+  Sizes loops(all, b.number(1));
+  for (auto [term, map] : {std::pair(lhs, maps[0]), std::pair(rhs, maps[1])})
+    for (auto [dim, size] : llvm::enumerate(term.sizes()))
+      loops[map.getDimPosition(static_cast<unsigned>(dim))] = size;
+  Term product = alongLoops(b, b.widen(lhs), maps[0], loops) * alongLoops(b, b.widen(rhs), maps[1], loops);
+  return b.reduce(graph::ReduceKind::Sum, product, llvm::to_vector(llvm::seq<int64_t>(kept, all)));
+}
+
 Term NodeBuilder::contract(Term lhs, Term rhs, std::string_view loops) {
   size_t comma = loops.find(','), arrow = loops.find("->");
   std::string_view parts[] = {loops.substr(0, comma), loops.substr(comma + 1, arrow - comma - 1),
@@ -471,6 +497,9 @@ Term NodeBuilder::contract(Term lhs, Term rhs, std::string_view loops) {
   if (llvm::is_contained(lhs.type().getShape(), 0) ||
       llvm::is_contained(rhs.type().getShape(), 0)) // nothing to loop over
     return splat(graph::getSizes(*type), type->getElementType(), 0);
+  if (std::optional<Term> product = multiplied(*this, lhs, rhs, maps);
+      product && product->element() == type->getElementType())
+    return *product;
   return term(graph::ContractOp::create(state.builder, state.location, *type, lhs.value, rhs.value,
                                         state.builder.getAffineMapArrayAttr(maps)));
 }

@@ -196,38 +196,85 @@ Term permuted(NodeBuilder &b, Term x, const std::string &labels, const std::stri
   return b.transpose(x, perm);
 }
 
+/// An operand, or the product of several.
+struct Labelled {
+  Term term;
+  std::string labels; // one for each dimension
+};
+
+bool has(const std::string &labels, char label) { return labels.find(label) != std::string::npos; }
+
+/// The product of two operands, summed over the labels that are not `needed`. Its labels are those of both operands,
+/// then those of the rows and those of the columns, each in the order of `needed`.
+Labelled contractPair(NodeBuilder &b, Labelled lhs, Labelled rhs, const std::string &needed) {
+  lhs.term = sumAlone(b, lhs.term, lhs.labels, rhs.labels + needed);
+  rhs.term = sumAlone(b, rhs.term, rhs.labels, lhs.labels + needed);
+  if (lhs.term.element() != rhs.term.element())
+    lhs.term = b.widen(lhs.term), rhs.term = b.widen(rhs.term);
+  std::string batch, rows, columns;
+  for (char label : needed) {
+    bool left = has(lhs.labels, label), right = has(rhs.labels, label);
+    if (std::string &list = left && right ? batch : left ? rows : columns; (left || right) && !has(list, label))
+      list += label;
+  }
+  // Broadcasting within one label (size 1 against another size) is rare, and left to the reference.
+  for (size_t i = 0; i < lhs.labels.size(); ++i)
+    if (size_t j = rhs.labels.find(lhs.labels[i]); j != std::string::npos)
+      if ((graph::constantSize(lhs.term.sizes()[i]) == 1) != (graph::constantSize(rhs.term.sizes()[j]) == 1))
+        decline("an Einsum that broadcasts a dimension of size 1 is not compiled");
+  std::string order = batch + rows + columns;
+  return {b.contract(lhs.term, rhs.term, lhs.labels + "," + rhs.labels + "->" + order), order};
+}
+
+/// The elements of the product of two operands, with unknown sizes as in the import's first trial run.
+double elementsOfPair(NodeBuilder &b, const Labelled &lhs, const Labelled &rhs, const std::string &needed) {
+  double elements = 1;
+  auto count = [&](const Labelled &operand, const std::string &counted) {
+    for (auto [label, size] : llvm::zip_equal(operand.labels, operand.term.sizes()))
+      if (has(needed, label) && !has(counted, label))
+        elements *= static_cast<double>(graph::evaluate(size, {}, b.state.trialNumbers(0)));
+  };
+  count(lhs, ""), count(rhs, lhs.labels);
+  return elements;
+}
+
+/// The labels that the output and all operands but numbers `i` and `j` have.
+std::string neededBeside(ArrayRef<Labelled> operands, size_t i, size_t j, const std::string &output) {
+  std::string needed = output;
+  for (auto [at, operand] : llvm::enumerate(operands))
+    if (at != i && at != j)
+      needed += operand.labels;
+  return needed;
+}
+
 } // namespace
 
+/// Several operands are multiplied two at a time, those first whose product has the fewest elements.
 void einsum(NodeBuilder &b) {
   Equation equation = parseEquation(b);
-  if (equation.inputs.size() == 1) {
-    Term x = sumAlone(b, b.raw(0), equation.inputs[0], equation.output);
-    return b.out(permuted(b, x, equation.inputs[0], equation.output));
-  }
-  if (equation.inputs.size() != 2)
-    decline("an Einsum of {} operands is not compiled", equation.inputs.size());
-  Term lhs = sumAlone(b, b.raw(0), equation.inputs[0], equation.inputs[1] + equation.output);
-  Term rhs = sumAlone(b, b.raw(1), equation.inputs[1], equation.inputs[0] + equation.output);
-  if (lhs.element() != rhs.element())
-    lhs = b.widen(lhs), rhs = b.widen(rhs);
+  SmallVector<Labelled> operands;
+  std::string all;
+  for (auto [i, labels] : llvm::enumerate(equation.inputs))
+    operands.push_back({b.raw(i), labels}), all += labels;
   for (char label : equation.output)
-    if ((equation.inputs[0] + equation.inputs[1]).find(label) == std::string::npos)
+    if (!has(all, label))
       malformed("expected every label of the output in an operand, '{}' is in none", label);
-  // The contraction's result has batch loops, rows and columns in this order; a transpose follows if needed.
-  std::string batch, rows, columns;
-  for (char label : equation.output) {
-    bool left = equation.inputs[0].find(label) != std::string::npos,
-         right = equation.inputs[1].find(label) != std::string::npos;
-    (left && right ? batch : left ? rows : columns) += label;
+  if (operands.size() == 1)
+    operands[0].term = sumAlone(b, operands[0].term, operands[0].labels, equation.output);
+  while (operands.size() > 1) {
+    std::tuple<double, size_t, size_t> best{std::numeric_limits<double>::infinity(), 0, 1};
+    for (size_t j = 1; j < operands.size(); ++j)
+      for (size_t i = 0; i < j; ++i)
+        best = std::min(
+            best, {elementsOfPair(b, operands[i], operands[j], neededBeside(operands, i, j, equation.output)), i, j});
+    auto [elements, i, j] = best;
+    Labelled product = contractPair(b, operands[i], operands[j], neededBeside(operands, i, j, equation.output));
+    if (operands.size() > 2)
+      product.term = b.stored(product.term, b.type(0)); // as two nodes would
+    operands[i] = product;
+    operands.erase(operands.begin() + static_cast<int64_t>(j));
   }
-  std::string order = batch + rows + columns;
-  // Broadcasting within one label (size 1 against another size) is rare, and left to the reference.
-  for (size_t i = 0; i < equation.inputs[0].size(); ++i)
-    if (size_t j = equation.inputs[1].find(equation.inputs[0][i]); j != std::string::npos)
-      if ((graph::constantSize(lhs.sizes()[i]) == 1) != (graph::constantSize(rhs.sizes()[j]) == 1))
-        decline("an Einsum that broadcasts a dimension of size 1 is not compiled");
-  Term result = b.contract(lhs, rhs, equation.inputs[0] + "," + equation.inputs[1] + "->" + order);
-  b.out(permuted(b, result, order, equation.output));
+  b.out(permuted(b, operands[0].term, operands[0].labels, equation.output));
 }
 
 } // namespace tilewright::ops

@@ -24,6 +24,10 @@ bool isSplat(const Tensor &tensor) {
          std::memcmp(tensor.bytes(), tensor.bytes() + element, size - element) == 0;
 }
 
+bool followsElements(DType type) { return type == DType::I64 || type == DType::I32 || type == DType::Bool; }
+
+} // namespace
+
 int64_t integerAt(const Tensor &tensor, int64_t i) {
   switch (tensor.type()) {
   case DType::I64:
@@ -34,10 +38,6 @@ int64_t integerAt(const Tensor &tensor, int64_t i) {
     return tensor.data<uint8_t>()[i]; // bool
   }
 }
-
-bool followsElements(DType type) { return type == DType::I64 || type == DType::I32 || type == DType::Bool; }
-
-} // namespace
 
 Type elementType(MLIRContext *context, DType type) {
   switch (type) {

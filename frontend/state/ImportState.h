@@ -57,6 +57,9 @@ mlir::Type elementType(mlir::MLIRContext *context, DType type);
 inline bool isHalf(DType type) { return type == DType::F16 || type == DType::BF16; }
 inline bool isFloat(DType type) { return findDType(type) && findDType(type)->isFloat; }
 
+/// Element `i` of a tensor of integers or booleans.
+int64_t integerAt(const Tensor &tensor, int64_t i);
+
 /// A symbol and the size that it is taken for.
 using SizeAssumption = std::pair<mlir::AffineExpr, mlir::AffineExpr>;
 
