@@ -61,7 +61,7 @@ struct NodeModel {
       return;
     }
     all.push_back(input.constant.empty() ? sampleTensor(input.type, input.shape, i + 1) : constantOf(input));
-    if (!input.constant.empty() || input.isWeights) {
+    if ((!input.constant.empty() && !input.isFed) || input.isWeights) {
       model.initializer(names.back(), input.shape, input.type)->set_raw_data(rawData(all.back()));
       return;
     }

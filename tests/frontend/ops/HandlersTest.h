@@ -13,12 +13,20 @@ struct Input {
   std::vector<int64_t> constant = {}; // contents of a constant integer input: int64, int32 or a byte each
   bool absent = false;
   bool isWeights = false; // random, but constant
+  bool isFed = false;     // the contents are no constant, but given when running
 };
 
 /// A random input that is constant.
 inline Input weights(Shape shape) {
   Input input{std::move(shape)};
   input.isWeights = true;
+  return input;
+}
+
+/// An input of int64 with these contents, known only when running.
+inline Input fed(Shape shape, std::vector<int64_t> contents) {
+  Input input{std::move(shape), DType::I64, std::move(contents)};
+  input.isFed = true;
   return input;
 }
 

@@ -26,7 +26,10 @@ std::vector<Case> products() {
                    {{{4, 3}}, {{5, 4}}, {{3, 1}}},
                    {{"transA", int64_t(1)}, {"transB", int64_t(1)}, {"alpha", 0.5f}, {"beta", 2.0f}}});
   cases.push_back({"MatMulInteger", {{{3, 4}, DType::U8}, {{4, 5}, DType::U8}, {{}, DType::U8}, {{5}, DType::U8}}});
-  for (const char *equation : {"ij,jk->ik", "bij,bkj->bik", "ij->ji", "i,j->ij", "ij,kj", "bhqd,bhkd->bhqk"}) {
+  // Products of matrices; outer products and dot products of many vectors; several operands.
+  for (const char *equation :
+       {"ij,jk->ik", "bij,bkj->bik", "ij->ji", "i,j->ij", "ij,kj", "bhqd,bhkd->bhqk", "bi,bj->bij", "bi,ib->bi",
+        "bnk,knb->bk", "i,i->", "ij,jk,kl->il", "b,bij,bj->ib", "abc,cd,ed,b->eac"}) {
     std::string text = equation;
     Case test{"Einsum", {}, {{"equation", text}}};
     for (size_t at = 0; at != std::string::npos && at < text.find("->");) {

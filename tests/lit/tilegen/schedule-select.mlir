@@ -147,6 +147,18 @@ graph.kernel @depthwise_of_halves(%x: tensor<1x56x56x96xf16>, %w: tensor<5x5x96x
   %h = arith.truncf %s {graph.node = 0 : i64} : tensor<1x56x56x96xf32> to tensor<1x56x56x96xf16>
   graph.return %h : tensor<1x56x56x96xf16>
 }
+// A window that is one long row is cut into steps whose elements fit the registers.
+// CHECK-LABEL: graph.kernel @depthwise_row
+// GPU-SAME: schedule = #tile.schedule<window, tile = [4, 64], reduce = [22], unrolled = true>
+graph.kernel @depthwise_row(%x: tensor<1x400x512xf16>, %w: tensor<87x512xf16> {graph.constant}) -> tensor<1x400x512xf32> {
+  %v = graph.window %x dims [1] strides [1] dilations [1] low [43] fill 0.0 : f16 {graph.node = 0 : i64} : tensor<1x400x512xf16> -> tensor<1x400x87x512xf16>
+  %vs = arith.extf %v {graph.node = 0 : i64} : tensor<1x400x87x512xf16> to tensor<1x400x87x512xf32>
+  %ws = arith.extf %w {graph.node = 0 : i64} : tensor<87x512xf16> to tensor<87x512xf32>
+  %b = graph.broadcast %ws dims [2, 3] {graph.node = 0 : i64} : tensor<87x512xf32> -> tensor<1x400x87x512xf32>
+  %m = arith.mulf %vs, %b {graph.node = 0 : i64} : tensor<1x400x87x512xf32>
+  %s = graph.reduce <sum> %m axes [2] {graph.node = 0 : i64} : tensor<1x400x87x512xf32> -> tensor<1x400x512xf32>
+  graph.return %s : tensor<1x400x512xf32>
+}
 // Parts of a column do not overlap, and windows of planes slide along the innermost loop. Neither is unrolled.
 // CHECK-LABEL: graph.kernel @parts
 // GPU-SAME: schedule = #tile.schedule<window, tile = [2, 512], reduce = [1], warps = 2>

@@ -62,10 +62,45 @@ std::vector<Case> shapes() {
   };
 }
 
+/// `op` with each reduction that combines what is written with what is there.
+void addCombining(std::vector<Case> &cases, Case test) {
+  for (const char *reduction : {"add", "mul", "max", "min"}) {
+    cases.push_back(test);
+    cases.back().attributes.emplace_back("reduction", std::string(reduction));
+  }
+}
+
+std::vector<Case> scatters() {
+  // The corner [1:3, 2:5] of a matrix, first by rows, then with columns in another order.
+  std::vector<int64_t> box = {1, 2, 1, 3, 1, 4, 2, 2, 2, 3, 2, 4}, mixed = {1, 4, 1, -3, 2, 4, 2, -3};
+  std::vector<Case> cases = {
+      {"ScatterND", {{{4, 6}}, {{2, 3, 2}, DType::I64, box}, {{2, 3}}}},
+      {"ScatterND", {{{4, 6}}, {{2, 2, 2}, DType::I64, mixed}, {{2, 2}}}},
+      {"ScatterND", {{{4, 6}}, {{3, 2, 2}, DType::I64, {1, 2, 2, 2, 1, 3, 2, 3, 1, 4, 2, 4}}, {{3, 2}}}},
+      {"ScatterND", {{{4, 6}}, fed({2, 2, 2}, mixed), {{2, 2}}}},
+      {"ScatterND", {{{7, 3}}, fed({3, 1}, {5, -7, 2}), {{3, 3}}}},
+      {"ScatterND", {{{7, 3}, DType::F16}, fed({1}, {-2}), {{3}, DType::F16}}},
+      {"ScatterND", {{{4, 5}, DType::I32}, fed({3, 2}, {0, 1, 3, -1, 2, 2}), {{3}, DType::I32}}},
+      {"ScatterND", {{{4, 2}}, fed({3, 1}, {1, 2, -3}), {{3, 2}}}},
+      {"ScatterElements", {{{3, 9}}, fed({3, 1}, {4, -1, 0}), {{3, 1}}}, {{"axis", int64_t(1)}}},
+      {"ScatterElements", {{{3, 9}}, fed({2, 3}, {4, -1, 0, 8, 2, 2}), {{2, 3}}}, {{"axis", int64_t(1)}}},
+      {"ScatterElements", {{{3, 4, 2}}, fed({1, 2, 2}, {2, 0, -1, 1}), {{1, 2, 2}}}, {{"axis", int64_t(0)}}},
+      {"ScatterElements", {{{6}, DType::I64}, fed({2}, {5, 0}), {{2}, DType::I64}}},
+  };
+  addCombining(cases, {"ScatterND", {{{4, 6}}, {{2, 3, 2}, DType::I64, box}, {{2, 3}}}, {}, 18});
+  addCombining(cases, {"ScatterND", {{{4, 3}}, fed({3, 1}, {1, -3, 0}), {{3, 3}}}, {}, 18});
+  addCombining(cases, {"ScatterND", {{{4, 3}}, {{3, 2}, DType::I64, {1, 2, -3, 2, 0, 0}}, {{3}}}, {}, 18});
+  addCombining(cases, {"ScatterElements", {{{3, 9}}, fed({3, 1}, {4, -1, 0}), {{3, 1}}}, {{"axis", int64_t(1)}}, 18});
+  addCombining(cases,
+               {"ScatterElements", {{{2, 5}}, fed({2, 3}, {4, -1, 0, 2, 2, 2}), {{2, 3}}}, {{"axis", int64_t(1)}}, 18});
+  return cases;
+}
+
 } // namespace
 
 namespace tilewright::test {
 
+INSTANTIATE_TEST_SUITE_P(Scatters, HandlersTest, testing::ValuesIn(scatters()), caseName);
 INSTANTIATE_TEST_SUITE_P(Shapes, HandlersTest, testing::ValuesIn(shapes()), caseName);
 
 } // namespace tilewright::test
