@@ -69,8 +69,8 @@ Term combined(NodeBuilder &b, Combine how, Term element, Term update) {
 /// out of range ends the run as that of a gather does.
 Term checkedIndices(NodeBuilder &b, Term indices, AffineExpr size) {
   std::optional<int64_t> count = graph::constantSize(size);
-  if (!count || *count > mostPlaces)
-    decline("computed indices of a dimension of {} elements are not compiled, only of up to {}", b.state.print(size),
+  if (!count || *count == 0 || *count > mostPlaces)
+    decline("computed indices of a dimension of {} elements are not compiled, only of 1 to {}", b.state.print(size),
             mostPlaces);
   Tensor table = Tensor::allocate(DType::I64, {*count});
   std::iota(table.data<int64_t>(), table.data<int64_t>() + *count, 0);
@@ -121,14 +121,16 @@ private:
   std::optional<Term> isWritten_;
 };
 
-/// The first index, if the others follow it in order.
+/// The first index, if the others follow it in order. Of a dimension of unknown size only small indices from the
+/// beginning are told.
 std::optional<int64_t> Spread::firstOfRun(int64_t dim, ArrayRef<int64_t> constants) const {
   std::optional<int64_t> size = graph::constantSize(data_.sizes()[dim]);
-  if (constants.front() < 0 && !size)
+  auto placeOf = [&](int64_t index) { return size ? checkedIndex(index, *size, dim) : index; };
+  int64_t first = placeOf(constants.front());
+  if (first < 0 || (!size && first > mostPlaces))
     return std::nullopt;
-  int64_t first = constants.front() < 0 ? constants.front() + *size : constants.front();
   for (auto [i, index] : llvm::enumerate(constants))
-    if ((index < 0 && size ? index + *size : index) != first + static_cast<int64_t>(i))
+    if (placeOf(index) != first + static_cast<int64_t>(i))
       return std::nullopt;
   return first;
 }
@@ -178,7 +180,7 @@ void Spread::along(int64_t dim, const IndexColumn &column) {
       from.data<int64_t>()[checkedIndex(index, *places, dim)] = static_cast<int64_t>(i);
     return choose(dim, b_.constantTerm(from));
   }
-  if (!updates || *places * *updates > mostCompared)
+  if (!updates || *updates > mostCompared / std::max<int64_t>(*places, 1))
     decline("it compares {} indices that are known only when running with {} places, more than {} pairs",
             b_.state.print(count), *places, mostCompared);
   choose(dim, lastIndexOf(b_, checkedIndices(b_, column.indices, size), size));
@@ -208,7 +210,7 @@ Term inOrderOf(NodeBuilder &b, Term updates, ArrayRef<IndexColumn> columns, int6
   return b.reshape(b.transpose(updates, order), sizes);
 }
 
-/// Whether no two indices of the column are known to be the same place, or may be.
+/// Whether all indices of the column are certainly different places of a dimension of this size.
 bool areApart(const IndexColumn &column, AffineExpr size) {
   if (!column.constants)
     return graph::constantSize(column.indices.sizes()[0]) == 1;
@@ -239,8 +241,9 @@ int64_t countPlaces(NodeBuilder &b, ArrayRef<AffineExpr> sizes) {
   int64_t places = 1;
   for (AffineExpr size : sizes) {
     std::optional<int64_t> known = graph::constantSize(size);
-    if (!known)
-      decline("it writes along a dimension of {} elements, which is no number", b.state.print(size));
+    if (!known || *known > mostPlaces)
+      decline("it writes along a dimension of {} elements, which is no number up to {}", b.state.print(size),
+              mostPlaces);
     places *= std::max<int64_t>(*known, 1);
     if (places > mostPlaces)
       decline("it writes to up to {} places, more than {}", places, mostPlaces);

@@ -170,6 +170,27 @@ TEST_F(ImporterTest, MasksOfSlicesAreFolded) {
   EXPECT_EQ(count(ir, "graph.constant"), 1u);
 }
 
+/// The same to a slice that is too large for its tuples of indices to be folded: each column is a repeated vector, here
+/// one whose places follow each other and one whose places do not.
+TEST_F(ImporterTest, LargeSlicesAreAssignedWithoutTuples) {
+  constexpr int size = 1200, part = 1100;
+  TinyModel model(18);
+  model.input("x", {size, size}).input("updates", {part, part}).output("y");
+  std::vector<int64_t> rows(part), columns(part);
+  std::iota(rows.begin(), rows.end(), int64_t(50));
+  std::iota(columns.rbegin(), columns.rend(), int64_t(0));
+  model.integers("rows", {part, 1, 1}, rows), model.integers("columns", {1, part, 1}, columns);
+  model.integers("shape", {3}, {part, part, 1});
+  model.node("Expand", {"rows", "shape"}, {"all rows"}), model.node("Expand", {"columns", "shape"}, {"all columns"});
+  setAttribute(model.node("Concat", {"all rows", "all columns"}, {"where"}), "axis", int64_t(-1));
+  model.node("ScatterND", {"x", "where", "updates"}, {"y"});
+  std::string ir = text(model);
+  EXPECT_EQ(report.fallbacks.size(), 0u);
+  EXPECT_EQ(count(ir, "graph.pad"), 1u);
+  EXPECT_EQ(count(ir, "graph.gather"), 1u);
+  EXPECT_EQ(count(ir, "graph.reduce"), 0u);
+}
+
 /// 2048 cubed is twice what all folded contractions may take.
 TEST_F(ImporterTest, LongContractionsOfWeightsAreNotFolded) {
   constexpr int size = 2048;

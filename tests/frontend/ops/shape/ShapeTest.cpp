@@ -103,4 +103,20 @@ namespace tilewright::test {
 INSTANTIATE_TEST_SUITE_P(Scatters, HandlersTest, testing::ValuesIn(scatters()), caseName);
 INSTANTIATE_TEST_SUITE_P(Shapes, HandlersTest, testing::ValuesIn(shapes()), caseName);
 
+TEST(ScatterTest, RefusesConstantIndicesBeyondTheirDimension) {
+  using Limits = std::numeric_limits<int64_t>;
+  for (int64_t index : {int64_t(4), int64_t(-5), Limits::max(), Limits::min()}) {
+    TinyModel model(18, 10);
+    model.input("x", {4, 3}).input("updates", {1, 3}).output("y");
+    model.integers("indices", {1, 1}, {index});
+    model.node("ScatterND", {"x", "indices", "updates"}, {"y"});
+    mlir::MLIRContext context;
+    ImportReport report;
+    auto module = importModelBytes(context, model.bytes(), ".", {}, &report);
+    ASSERT_FALSE(module.ok()) << index;
+    EXPECT_NE(module.status().message().find("out of range for dimension 0 of size 4"), std::string::npos)
+        << module.status().message();
+  }
+}
+
 } // namespace tilewright::test
