@@ -126,7 +126,7 @@ Equation parseEquation(NodeBuilder &b) {
       text += c;
   size_t arrow = text.find("->");
   Equation equation;
-  std::string left = text.substr(0, arrow), part;
+  std::string left = text.substr(0, arrow);
   for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
     end = left.find(',', begin);
     equation.inputs.push_back(left.substr(begin, end == std::string::npos ? end : end - begin));
