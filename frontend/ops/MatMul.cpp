@@ -251,7 +251,10 @@ std::string neededBeside(ArrayRef<Labelled> operands, size_t i, size_t j, const 
 
 /// Several operands are multiplied two at a time, those first whose product has the fewest elements.
 void einsum(NodeBuilder &b) {
+  constexpr size_t most = 16; // finding an order takes time that grows with the fourth power
   Equation equation = parseEquation(b);
+  if (equation.inputs.size() > most)
+    decline("an Einsum of {} operands is not compiled, only of up to {}", equation.inputs.size(), most);
   SmallVector<Labelled> operands;
   std::string all;
   for (auto [i, labels] : llvm::enumerate(equation.inputs))
