@@ -32,7 +32,7 @@ bool hasRankBySizes(const NodeBuilder &b) {
 }
 /// Operators whose result has the sizes of their first input. Trials could fail, because symbolic sizes of the other
 /// inputs may not fit.
-constexpr std::string_view likeFirst[] = {"Scatter", "ScatterElements", "ScatterND"};
+constexpr std::string_view likeFirst[] = {"Scatter", "ScatterElements", "ScatterND", "TensorScatter"};
 constexpr double maxTrialElements = 1 << 24;
 
 /// Which result sizes are neither sizes of inputs nor constants.

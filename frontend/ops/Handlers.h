@@ -49,6 +49,8 @@ void centerCropPad(NodeBuilder &), spaceToDepth(NodeBuilder &), trilu(NodeBuilde
 void gather(NodeBuilder &), gatherElements(NodeBuilder &), gatherND(NodeBuilder &), reverseSequence(NodeBuilder &);
 // shape/Scatter.cpp
 void scatterND(NodeBuilder &), scatterElements(NodeBuilder &);
+// shape/CacheScatter.cpp
+void tensorScatter(NodeBuilder &);
 // image/Grid.cpp
 void gridSample(NodeBuilder &), affineGrid(NodeBuilder &), roiAlign(NodeBuilder &);
 // Reduce.cpp

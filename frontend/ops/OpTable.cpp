@@ -174,6 +174,7 @@ constexpr OpRow rows[] = {
     {"", "Swish", 24, ops::swish},
     {"", "Tan", 7, ops::tan},
     {"", "Tanh", 1, ops::tanh},
+    {"", "TensorScatter", 24, ops::tensorScatter},
     {"", "ThresholdedRelu", 10, ops::thresholdedRelu},
     {"", "Tile", 6, ops::tile},
     {"", "TopK", 10, ops::topK},

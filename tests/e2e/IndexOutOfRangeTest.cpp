@@ -20,6 +20,7 @@ struct Row {
   const char *name;
   std::vector<int64_t> shape, good, bad;
   void (*build)(TinyModel &);
+  int opset = 17;
 };
 
 void floatTable(TinyModel &model) { model.floats("table", {4, 2}, {0, 1, 2, 3, 4, 5, 6, 7}); }
@@ -112,6 +113,16 @@ const Row rows[] = {
        model.floats("updates", {1, 2}, {8, 9});
        model.node("ScatterElements", {"table", "i", "updates"}, {"y"});
      }},
+    {"TensorScatter",
+     {4},
+     {0, 1, 0, 1},
+     {0, 1, 2, 0},
+     [](TinyModel &model) {
+       floatTable(model);
+       model.floats("update", {4, 1}, {4, 5, 6, 7});
+       setAttribute(model.node("TensorScatter", {"table", "update", "i"}, {"y"}), "axis", int64_t(1));
+     },
+     24},
     {"ScatterND",
      {1, 1},
      {3},
@@ -139,7 +150,7 @@ protected:
 TEST_P(IndexOutOfRange, EndsTheRun) {
   for (const Row &row : rows) {
     SCOPED_TRACE(row.name);
-    TinyModel model;
+    TinyModel model(row.opset);
     std::vector<Dim> dims;
     for (int64_t size : row.shape)
       dims.push_back(static_cast<int>(size));

@@ -65,18 +65,9 @@ Term combined(NodeBuilder &b, Combine how, Term element, Term update) {
 
 //===- Indices ----------------------------------------------------------------------------------------------------===//
 
-/// Indices in data, negative ones counted from the end. They are read from a table of all of them, so that an index
-/// out of range ends the run as that of a gather does.
-Term checkedIndices(NodeBuilder &b, Term indices, AffineExpr size) {
-  std::optional<int64_t> count = graph::constantSize(size);
-  if (!count || *count == 0 || *count > mostPlaces)
-    decline("computed indices of a dimension of {} elements are not compiled, only of 1 to {}", b.state.print(size),
-            mostPlaces);
-  Tensor table = Tensor::allocate(DType::I64, {*count});
-  std::iota(table.data<int64_t>(), table.data<int64_t>() + *count, 0);
-  auto last = getAffineDimExpr(static_cast<unsigned>(indices.rank()), b.state.context);
-  return b.gather(b.constantTerm(table), {b.wrapped(indices, size)},
-                  AffineMap::get(static_cast<unsigned>(indices.rank()) + 1, 0, last, b.state.context), indices.sizes());
+/// Indices of a dimension of `size` elements, negative ones counted from the end.
+Term placesOfIndices(NodeBuilder &b, Term indices, AffineExpr size) {
+  return checkedIndices(b, b.wrapped(indices, size), size);
 }
 
 int64_t checkedIndex(int64_t index, int64_t size, int64_t dim) {
@@ -183,7 +174,7 @@ void Spread::along(int64_t dim, const IndexColumn &column) {
   if (!updates || *updates > mostCompared / std::max<int64_t>(*places, 1))
     decline("it compares {} indices that are known only when running with {} places, more than {} pairs",
             b_.state.print(count), *places, mostCompared);
-  choose(dim, lastIndexOf(b_, checkedIndices(b_, column.indices, size), size));
+  choose(dim, lastIndexOf(b_, placesOfIndices(b_, column.indices, size), size));
 }
 
 Term Spread::finish(Combine how) {
@@ -281,7 +272,7 @@ IndexColumn placesOfTuples(NodeBuilder &b, int64_t depth) {
   Term tuples = withFirstAsOne(b, b.raw(1), b.rank(1) - 1), place;
   for (int64_t dim = 0; dim < depth; ++dim) {
     Term index = b.reshape(b.slice(tuples, 1, b.number(dim), b.number(1)), {tuples.sizes()[0]});
-    index = checkedIndices(b, index, sizes[dim]);
+    index = placesOfIndices(b, index, sizes[dim]);
     place = dim == 0 ? index : place * b.sizeAs(sizes[dim], index.sizes(), index.element()) + index;
   }
   result.indices = place;
@@ -422,7 +413,7 @@ void scatterElements(NodeBuilder &b) {
   }
   AffineExpr count = b.sizes(1)[axis];
   requireFew(b, count, data.sizes()[axis]);
-  ElementUpdates all(b, data, checkedIndices(b, b.raw(1), data.sizes()[axis]), updates, axis);
+  ElementUpdates all(b, data, placesOfIndices(b, b.raw(1), data.sizes()[axis]), updates, axis);
   b.out(graph::constantSize(count) == 1 ? all.writeOne(how) : all.writeSeveral(how));
 }
 

@@ -150,4 +150,18 @@ std::optional<SmallVector<IndexColumn>> indexColumns(NodeBuilder &b, size_t i) {
   return columns;
 }
 
+Term checkedIndices(NodeBuilder &b, Term indices, AffineExpr count) {
+  constexpr int64_t most = 1 << 20;
+  std::optional<int64_t> known = graph::constantSize(count);
+  if (!known || *known < 1 || *known > most)
+    decline("computed indices of a dimension of {} elements are not compiled, only of 1 to {}", b.state.print(count),
+            most);
+  Tensor table = Tensor::allocate(DType::I64, {*known});
+  std::iota(table.data<int64_t>(), table.data<int64_t>() + *known, 0);
+  auto rank = static_cast<unsigned>(indices.rank());
+  return b.gather(b.constantTerm(table), {indices},
+                  AffineMap::get(rank + 1, 0, getAffineDimExpr(rank, b.state.context), b.state.context),
+                  indices.sizes());
+}
+
 } // namespace tilewright::ops

@@ -24,4 +24,9 @@ struct IndexColumn {
 /// two columns differ along the same one.
 std::optional<llvm::SmallVector<IndexColumn>> indexColumns(NodeBuilder &b, size_t i);
 
+/// `indices`, each of which is to be from 0 to `count` - 1. They are read from a table of those numbers, so that an
+/// index out of range ends the run as that of a gather does. Declines if the table would have more than 2^20 elements,
+/// or none.
+Term checkedIndices(NodeBuilder &b, Term indices, mlir::AffineExpr count);
+
 } // namespace tilewright::ops

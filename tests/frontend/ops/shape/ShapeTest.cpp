@@ -87,6 +87,16 @@ std::vector<Case> scatters() {
       {"ScatterElements", {{{3, 4, 2}}, fed({1, 2, 2}, {2, 0, -1, 1}), {{1, 2, 2}}}, {{"axis", int64_t(0)}}},
       {"ScatterElements", {{{6}, DType::I64}, fed({2}, {5, 0}), {{2}, DType::I64}}},
   };
+  for (const char *mode : {"linear", "circular"}) {
+    cases.push_back(
+        {"TensorScatter", {{{2, 3, 7, 4}}, {{2, 3, 2, 4}}, fed({2}, {5, 0})}, {{"mode", std::string(mode)}}, 24});
+    cases.push_back({"TensorScatter",
+                     {{{2, 7}, DType::F16}, {{2, 3}, DType::F16}},
+                     {{"mode", std::string(mode)}, {"axis", int64_t(1)}},
+                     24});
+  }
+  cases.push_back(
+      {"TensorScatter", {{{2, 7, 2}}, {{2, 3, 2}}, fed({2}, {5, 7})}, {{"mode", std::string("circular")}}, 24});
   addCombining(cases, {"ScatterND", {{{4, 6}}, {{2, 3, 2}, DType::I64, box}, {{2, 3}}}, {}, 18});
   addCombining(cases, {"ScatterND", {{{4, 3}}, fed({3, 1}, {1, -3, 0}), {{3, 3}}}, {}, 18});
   addCombining(cases, {"ScatterND", {{{4, 3}}, {{3, 2}, DType::I64, {1, 2, -3, 2, 0, 0}}, {{3}}}, {}, 18});
