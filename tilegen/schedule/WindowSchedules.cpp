@@ -24,8 +24,8 @@ constexpr int64_t resultsOfVector = 8;
 // its weight.
 constexpr int64_t elementsOfStep = 28, elementsOfStepOfSingles = 25;
 // Of a window that is one row, which is cut where it is longer. 33, 39 and 51 halves spill at most 32 bytes (ptxas for
-// sm_90a) and took 7 to 8 us for 400 results of 256 channels; 63, 75 and 87 spill 1,428 to 2,216 bytes and took 35, 46
-// and 56 for 512 channels (H100). 39 singles and more spill 1,196 bytes and more.
+// sm_90a) and took 7 to 8 us for 400 results of 256 or 512 channels; 63, 75 and 87 spill 1,428 to 2,216 bytes and took
+// 35, 46 and 56 for 512 channels (H100). 39 singles and more spill 1,196 bytes and more.
 constexpr int64_t elementsOfRow = 52, elementsOfRowOfSingles = 34;
 
 /// What a thread computes in a step.
