@@ -150,6 +150,8 @@ public:
   Term wrapped(Term index, mlir::AffineExpr size);
   /// result[..., i, ...] = x[..., index[i], ...] for each of `dims`, with one index vector each.
   Term take(Term x, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<Term> indices);
+  /// result[..., i, ...] = x[..., index[..., i, ...], ...] along `dim`, with an index for each element of the result.
+  Term takeElements(Term x, int64_t dim, Term index);
   mlir::TypedAttr scalar(mlir::Type element, double value) const;
 
   //===- Building: elements ---------------------------------------------------------------------------------------===//

@@ -83,10 +83,7 @@ void gatherElements(NodeBuilder &b) {
       malformed("expected at most {} indices in dimension {}, got {}", b.state.print(given), dim,
                 b.state.print(wanted));
   }
-  SmallVector<AffineExpr> coordinates;
-  for (int64_t dim = 0; dim < rank; ++dim)
-    coordinates.push_back(getAffineDimExpr(dim == axis ? rank : dim, b.state.context));
-  b.out(b.gather(data, {index}, AffineMap::get(rank + 1, 0, coordinates, b.state.context), index.sizes()));
+  b.out(b.takeElements(data, axis, index));
 }
 
 /// out[t] = x[length - 1 - t] for t < length of the sequence, x[t] for the rest.
@@ -102,10 +99,7 @@ void reverseSequence(NodeBuilder &b) {
        at = b.iota(x.sizes(), time, length.element());
   Term isReversed = b.compare(arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt, at, length);
   Term index = b.select(isReversed, length - at - b.like(at, 1), at); // invalid lengths are refused at run time
-  SmallVector<AffineExpr> coordinates;
-  for (int64_t dim = 0; dim < rank; ++dim)
-    coordinates.push_back(getAffineDimExpr(dim == time ? rank : dim, b.state.context));
-  b.out(b.gather(x, {index}, AffineMap::get(rank + 1, 0, coordinates, b.state.context), x.sizes()));
+  b.out(b.takeElements(x, time, index));
 }
 
 /// The last dimension of `indices` holds the leading coordinates (after batch_dims) in `data`.

@@ -147,11 +147,8 @@ void topK(NodeBuilder &b) {
     decline("a choice of {} among {} is not compiled, only among up to {}, or of one in eight", b.state.print(k[0]),
             b.state.print(size), longest);
   Term index = isOneByOne ? indicesOneByOne(b, rows) : indicesByRanks(b, rows, k[0]);
-  SmallVector<AffineExpr> coordinates;
-  for (int64_t dim = 0; dim < rank; ++dim)
-    coordinates.push_back(getAffineDimExpr(dim == axis ? rank : dim, b.state.context));
   Term where = b.transpose(index, back);
-  b.out(b.gather(b.raw(0), {where}, AffineMap::get(rank + 1, 0, coordinates, b.state.context), where.sizes()));
+  b.out(b.takeElements(b.raw(0), axis, where));
   b.out(where, DType::I64, 1);
 }
 

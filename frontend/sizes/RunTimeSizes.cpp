@@ -88,6 +88,14 @@ Term NodeBuilder::take(Term x, ArrayRef<int64_t> dims, ArrayRef<Term> indices) {
              : gather(x, spread, AffineMap::get(x.rank() + dims.size(), 0, coordinates, state.context), result);
 }
 
+Term NodeBuilder::takeElements(Term x, int64_t dim, Term index) {
+  auto rank = static_cast<unsigned>(x.rank());
+  SmallVector<AffineExpr> coordinates;
+  for (unsigned at = 0; at < rank; ++at)
+    coordinates.push_back(getAffineDimExpr(at == dim ? rank : at, state.context));
+  return gather(x, {index}, AffineMap::get(rank + 1, 0, coordinates, state.context), index.sizes());
+}
+
 //===- Sizes ------------------------------------------------------------------------------------------------------===//
 
 AffineExpr RunTimeSizes::add(Term number, AffineExpr like) {

@@ -42,11 +42,7 @@ void tensorScatter(NodeBuilder &b) {
     offset = b.select(isBelow(offset, zero), offset + b.like(offset, static_cast<double>(*size)), offset);
   Term isWritten =
       both(isBelow(b.like(offset, -1), offset), isBelow(offset, b.like(offset, static_cast<double>(*count))));
-  SmallVector<AffineExpr> coordinates;
-  for (int64_t dim = 0; dim < rank; ++dim)
-    coordinates.push_back(getAffineDimExpr(static_cast<unsigned>(dim == axis ? rank : dim), b.state.context));
-  Term written = b.gather(update, {b.select(isWritten, offset, zero)},
-                          AffineMap::get(static_cast<unsigned>(rank) + 1, 0, coordinates, b.state.context), sizes);
+  Term written = b.takeElements(update, axis, b.select(isWritten, offset, zero));
   b.out(b.select(isWritten, written, cache));
 }
 

@@ -375,12 +375,7 @@ Term ElementUpdates::writeSeveral(Combine how) {
   Type i64 = b_.state.builder.getI64Type();
   Term from = b_.reduce(kind, b_.select(isHere, b_.iota(pairs, rank, i64), b_.splatInteger(pairs, i64, -1)), {rank}),
        first = b_.splatInteger(data_.sizes(), i64, 0);
-  SmallVector<AffineExpr> coordinates;
-  for (int64_t dim = 0; dim < rank; ++dim)
-    coordinates.push_back(getAffineDimExpr(static_cast<unsigned>(dim == axis_ ? rank : dim), b_.state.context));
-  Term written =
-      b_.gather(updates_, {b_.maximum(from, first)},
-                AffineMap::get(static_cast<unsigned>(rank) + 1, 0, coordinates, b_.state.context), data_.sizes());
+  Term written = b_.takeElements(updates_, axis_, b_.maximum(from, first));
   return b_.select(b_.compare(F::OGE, I::sge, from, first), written, data_);
 }
 
