@@ -87,31 +87,33 @@ std::vector<int64_t> NodeBuilder::knownIntegers(size_t i) const {
   return numbers;
 }
 
-std::optional<double> NodeBuilder::scalarConstant(size_t i) const {
-  const Tensor *tensor = constant(i);
-  if (!tensor || tensor->count() != 1)
-    return std::nullopt;
-  switch (tensor->type()) {
+std::optional<double> numberAt(const Tensor &tensor, int64_t i) {
+  switch (tensor.type()) {
   case DType::F32:
-    return tensor->data<float>()[0];
+    return tensor.data<float>()[i];
   case DType::F64:
-    return tensor->data<double>()[0];
+    return tensor.data<double>()[i];
   case DType::F16:
-    return APFloat(APFloat::IEEEhalf(), APInt(16, tensor->data<uint16_t>()[0])).convertToFloat();
+    return APFloat(APFloat::IEEEhalf(), APInt(16, tensor.data<uint16_t>()[i])).convertToFloat();
   case DType::BF16:
-    return APFloat(APFloat::BFloat(), APInt(16, tensor->data<uint16_t>()[0])).convertToFloat();
+    return APFloat(APFloat::BFloat(), APInt(16, tensor.data<uint16_t>()[i])).convertToFloat();
   case DType::I64:
-    return static_cast<double>(tensor->data<int64_t>()[0]);
+    return static_cast<double>(tensor.data<int64_t>()[i]);
   case DType::I32:
-    return tensor->data<int32_t>()[0];
+    return tensor.data<int32_t>()[i];
   case DType::Bool:
   case DType::U8:
-    return tensor->data<uint8_t>()[0];
+    return tensor.data<uint8_t>()[i];
   case DType::I8:
-    return tensor->data<int8_t>()[0];
+    return tensor.data<int8_t>()[i];
   default:
     return std::nullopt;
   }
+}
+
+std::optional<double> NodeBuilder::scalarConstant(size_t i) const {
+  const Tensor *tensor = constant(i);
+  return tensor && tensor->count() == 1 ? numberAt(*tensor, 0) : std::nullopt;
 }
 
 std::optional<std::vector<int64_t>> NodeBuilder::integersFrom(std::string_view name, size_t i) const {

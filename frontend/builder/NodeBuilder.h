@@ -45,6 +45,9 @@ Term operator*(double a, Term b);
 Term operator/(double a, Term b);
 Term operator-(Term a);
 
+/// Element `i` of a tensor of numbers; nullopt for types that are only stored, strings and complex numbers.
+std::optional<double> numberAt(const Tensor &tensor, int64_t i);
+
 class NodeBuilder {
 public:
   /// `inputs` has null for absent optional inputs, `outputs` for outputs that the model does not name.

@@ -141,7 +141,7 @@ void groupNormalization(NodeBuilder &b) {
   b.out(y * b.along(b.in(1), y, 1) + b.along(b.in(2), y, 1));
 }
 
-/// (x - mean) / sqrt(variance + epsilon) * scale + bias. Constant parameters are folded into one factor and one summand
+/// (x - mean) / sqrt(variance + epsilon) * scale + bias. Constant parameters become one factor and one summand
 /// for each channel.
 void batchNormalization(NodeBuilder &b) {
   if (b.integer("training_mode", 0) || (b.node.opset < 7 && !b.integer("is_test", 0)))
@@ -153,7 +153,7 @@ void batchNormalization(NodeBuilder &b) {
   const Tensor *parameters[] = {b.constant(1), b.constant(2), b.constant(3), b.constant(4)};
   Term x = b.in(0);
   bool foldable = llvm::all_of(parameters, [&](const Tensor *t) {
-    return t && t->type() == DType::F32 && t->count() == parameters[0]->count();
+    return t && (t->type() == DType::F32 || isHalf(t->type())) && t->count() == parameters[0]->count();
   });
   if (!foldable) {
     Term scale = b.in(1) / b.sqrt(b.in(4) + epsilon);
@@ -163,11 +163,10 @@ void batchNormalization(NodeBuilder &b) {
   Tensor scale = Tensor::allocate(DType::F32, parameters[0]->shape()),
          shift = Tensor::allocate(DType::F32, parameters[0]->shape());
   for (int64_t c = 0; c < scale.count(); ++c) {
-    double factor =
-        parameters[0]->data<float>()[c] / std::sqrt(static_cast<double>(parameters[3]->data<float>()[c]) + epsilon);
+    auto parameter = [&](int which) { return numberAt(*parameters[which], c).value(); };
+    double factor = parameter(0) / std::sqrt(parameter(3) + epsilon);
     scale.data<float>()[c] = static_cast<float>(factor);
-    shift.data<float>()[c] =
-        static_cast<float>(parameters[1]->data<float>()[c] - parameters[2]->data<float>()[c] * factor);
+    shift.data<float>()[c] = static_cast<float>(parameter(1) - parameter(2) * factor);
   }
   b.out(x * b.along(b.constantTerm(scale), x, 1) + b.along(b.constantTerm(shift), x, 1));
 }

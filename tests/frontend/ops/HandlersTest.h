@@ -17,8 +17,8 @@ struct Input {
 };
 
 /// A random input that is constant.
-inline Input weights(Shape shape) {
-  Input input{std::move(shape)};
+inline Input weights(Shape shape, DType type = DType::F32) {
+  Input input{std::move(shape), type};
   input.isWeights = true;
   return input;
 }

@@ -8,7 +8,13 @@ using namespace tilewright::test;
 namespace {
 
 std::vector<Case> normalizations() {
+  Input computed{{3}}, known = weights({3}), knownHalf = weights({3}, DType::F16);
+  std::vector<std::pair<std::string, AttributeValue>> epsilon{{"epsilon", 4.0f}}; // variances are random
   return {
+      {"BatchNormalization", {{{2, 3, 4, 5}}, computed, computed, computed, computed}, epsilon},
+      {"BatchNormalization", {{{2, 3, 4, 5}}, known, known, known, known}, epsilon},
+      {"BatchNormalization", {{{2, 3, 4, 5}, DType::F16}, knownHalf, knownHalf, knownHalf, knownHalf}, epsilon},
+      {"BatchNormalization", {{{2, 3, 4, 5}, DType::F16}, knownHalf, knownHalf, known, known}, epsilon},
       {"LayerNormalization", {{{2, 3, 4}}, {{4}}, {{4}}}, {}, 17, 3},
       {"LayerNormalization", {{{2, 3, 4}}, {{3, 4}}}, {{"axis", int64_t(1)}}},
       {"LayerNormalization", {{{2, 3, 4}, DType::F16}, {{4}}}, {}, 12}, // the result has the type of the scale
