@@ -34,7 +34,8 @@ constexpr MatmulTile halfTiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {
 constexpr MatmulTile narrowHalfTiles[] = {{128, 32, 8}, {64, 32, 8}, {32, 32, 4}, {16, 32, 2}};
 constexpr int64_t mostNarrowColumns = 32;
 /// For a pair of contractions, each of which has half of the columns: narrower tiles would read short pieces of the
-/// right sides' rows, which is slow (FewRows.cpp).
+/// right sides' rows, which is slow (FewRows.cpp). Pairs with up to 32 columns in all have only short rows, and take
+/// the narrow tiles.
 constexpr MatmulTile pairedHalfTiles[] = {{128, 128, 4}, {64, 128, 4}, {32, 128, 4}, {16, 128, 4}};
 /// Products of singles on matrix units, whose operands are split in registers. Only for known sizes: unknown ones take
 /// registers, and these tiles would spill.
@@ -163,7 +164,7 @@ static int64_t stepOfHalves(int64_t depth, int64_t deepest) {
 static bool isNarrow(const KernelSpace &space, const TargetDesc &target) {
   std::optional<int64_t> columns = constantOf(space.loops()[space.loopsOfKind(LoopKind::Column).back()].size);
   bool areHalves = elementOf(space).isF16() || elementOf(space).isBF16();
-  return target.asyncCopies && areHalves && contractionsOf(space) == 1 && columns && *columns <= mostNarrowColumns;
+  return target.asyncCopies && areHalves && contractionsOf(space) <= 2 && columns && *columns <= mostNarrowColumns;
 }
 
 /// The schedule for a tile whose warps issue instructions by themselves, or multiply and add.
@@ -225,10 +226,12 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   bool areKnown = areSizesKnown(space);
   ArrayRef<MatmulTile> tiles = floatTiles;
   int64_t wanted = target.units;
-  if (element.getIntOrFloatBitWidth() <= 16 && contractionsOf(space) > 1)
+  if (isNarrow(space, target))
+    tiles = narrowHalfTiles;
+  else if (element.getIntOrFloatBitWidth() <= 16 && contractionsOf(space) > 1)
     tiles = pairedHalfTiles, wanted = target.units / 3;
   else if (element.getIntOrFloatBitWidth() <= 16)
-    tiles = isNarrow(space, target) ? ArrayRef(narrowHalfTiles) : ArrayRef(halfTiles);
+    tiles = halfTiles;
   else if (areKnown && multipliesTf32(space, target))
     tiles = tf32Tiles;
   const MatmulTile *tile = chooseTile(space, tiles, wanted, target);
