@@ -396,6 +396,42 @@ LogicalResult raiseMerge(graph::ReshapeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// Does the reshape cut the dimensions of `group` in other places than before?
+bool isCutAnew(const ReassociationGroup &group, ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to) {
+  return countReal(from, group.fromBegin, group.fromEnd) > 1 && countReal(to, group.toBegin, group.toEnd) > 1;
+}
+
+/// reshape(transpose(x)) -> transpose(reshape(transpose(x))), where the reshape cuts neighbours in new places, so that
+/// neither split nor merge rises, and the group with x's last dimension is not last. It is after this: the transpose
+/// that remains in front moves rows of x only, and the other sinks on. Transformer-XL shifts its scores so, with the
+/// heads behind them.
+LogicalResult raiseNewCuts(graph::ReshapeOp op, PatternRewriter &rewriter) {
+  graph::TransposeOp transpose = transposeOf(op.getData());
+  if (!transpose)
+    return failure();
+  ArrayRef<int64_t> perm = transpose.getPerm();
+  Sizes from = sizesOf(transpose), to = sizesOf(op), cut;
+  SmallVector<ReassociationGroup> groups = reassociation(from, to);
+  auto isWhole = [](const ReassociationGroup &group) { return group.fromCount() > 0 && group.toCount() > 0; };
+  auto *last = llvm::find_if(groups, [&](const ReassociationGroup &group) {
+    return isWhole(group) && perm[group.fromEnd - 1] == static_cast<int64_t>(perm.size()) - 1;
+  });
+  if (!llvm::all_of(groups, isWhole) || last == groups.end() || last == std::prev(groups.end()) ||
+      llvm::none_of(groups, [&](const ReassociationGroup &group) { return isCutAnew(group, from, to); }))
+    return failure();
+  std::rotate(last, std::next(last), groups.end());
+  SmallVector<int64_t> before, after;
+  for (const ReassociationGroup &group : groups) {
+    llvm::append_range(before, perm.slice(group.fromBegin, group.fromCount()));
+    llvm::append_range(after, llvm::seq<int64_t>(group.toBegin, group.toEnd));
+    llvm::append_range(cut, ArrayRef(to).slice(group.toBegin, group.toCount()));
+  }
+  Rebuild build(rewriter, op);
+  Value reshaped = build.reshape(build.transpose(transpose.getData(), before), cut);
+  rewriter.replaceOp(op, build.transpose(reshaped, inverse(after)));
+  return success();
+}
+
 } // namespace
 
 void normalize::addPropagateTransposes(RewritePatternSet &patterns) {
@@ -411,5 +447,6 @@ void normalize::addPropagateTransposes(RewritePatternSet &patterns) {
       .add(absorbIntoGather)
       .add(sinkMerge)
       .add(raiseSplit)
-      .add(raiseMerge);
+      .add(raiseMerge)
+      .add(raiseNewCuts);
 }

@@ -9,13 +9,17 @@ namespace {
 
 SmallVector<int64_t> range(int64_t begin, int64_t end) { return llvm::to_vector(llvm::seq<int64_t>(begin, end)); }
 
-/// A gather with evenly increasing constant indices is a slice, which is free.
+constexpr int64_t mostIndicesOfSlice = 1 << 16; // that are looked at
+
+/// A gather with constant indices at equal distances is a slice, which is free. XLNet takes the first keys so.
 std::optional<Term> gatherAsSlice(NodeBuilder &b, int64_t axis) {
   const Tensor *constant = b.constant(1);
   std::optional<int64_t> size = graph::constantSize(b.sizes(0)[axis]);
-  if (!constant || constant->count() == 0 || constant->count() > 64 || b.rank(1) > 1)
+  if (!constant || constant->count() == 0 || constant->count() > mostIndicesOfSlice || b.rank(1) > 1)
     return std::nullopt;
-  std::vector<int64_t> indices = b.knownIntegers(1);
+  std::vector<int64_t> indices;
+  for (int64_t i = 0; i < constant->count(); ++i)
+    indices.push_back(integerAt(*constant, i));
   for (int64_t &index : indices) {
     if (index < 0 && !size)
       return std::nullopt;

@@ -174,3 +174,15 @@ graph.kernel @planes(%x: tensor<64x57x57xf32>) -> tensor<64x28x28xf32> {
   %m = graph.reduce <max> %v axes [3, 4] {graph.node = 0 : i64} : tensor<64x28x28x3x3xf32> -> tensor<64x28x28xf32>
   graph.return %m : tensor<64x28x28xf32>
 }
+
+// Two products of each batch with one left side and four columns each: tall tiles, of which each product has half.
+// CHECK-LABEL: graph.kernel @few_columns
+// GPU-SAME: schedule = #tile.schedule<matmul, tile = [1, 128, 16], reduce = [32], warps = 8, stages = 4>
+graph.kernel @few_columns(%x: tensor<512x256x256xf16>, %y: tensor<4x256x512xf16>, %z: tensor<4x256x512xf16>) -> tensor<512x256x4xf32> {
+  %a = graph.contract %x, %y maps [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (n, k, b)>, affine_map<(b, m, n, k) -> (b, m, n)>] {graph.node = 0 : i64}
+      : tensor<512x256x256xf16>, tensor<4x256x512xf16> -> tensor<512x256x4xf32>
+  %b = graph.contract %x, %z maps [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (n, k, b)>, affine_map<(b, m, n, k) -> (b, m, n)>] {graph.node = 0 : i64}
+      : tensor<512x256x256xf16>, tensor<4x256x512xf16> -> tensor<512x256x4xf32>
+  %d = arith.divf %a, %b {graph.node = 0 : i64} : tensor<512x256x4xf32>
+  graph.return %d : tensor<512x256x4xf32>
+}

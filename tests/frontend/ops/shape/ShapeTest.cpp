@@ -7,6 +7,12 @@ using namespace tilewright::test;
 
 namespace {
 
+std::vector<int64_t> ascending(int64_t from, int64_t count) {
+  std::vector<int64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), from);
+  return numbers;
+}
+
 std::vector<Case> shapes() {
   using List = std::vector<int64_t>;
   constexpr int64_t toEnd = std::numeric_limits<int64_t>::max(), toStart = std::numeric_limits<int64_t>::min();
@@ -46,6 +52,7 @@ std::vector<Case> shapes() {
       {"EyeLike", {{{4, 5}}}, {{"k", int64_t(1)}}},
       {"Gather", {{{5, 4}}, {{2, 2}, DType::I64, {0, 4, -1, 2}}}, {{"axis", int64_t(0)}}},
       {"Gather", {{{5, 4}}, {{2}, DType::I64, {1, 3}}}, {{"axis", int64_t(1)}}},
+      {"Gather", {{{2, 200}}, {{100}, DType::I64, ascending(50, 100)}}, {{"axis", int64_t(1)}}},
       {"GatherElements", {{{3, 3}}, {{2, 3}, DType::I64, {1, 2, 0, -1, 0, 0}}}, {{"axis", int64_t(0)}}},
       {"GatherND", {{{3, 4, 2}}, {{2, 2}, DType::I64, {1, 2, -1, 0}}}},
       {"GatherND", {{{2, 3, 4}}, {{2, 1}, DType::I64, {1, 2}}}, {{"batch_dims", int64_t(1)}}},

@@ -110,3 +110,26 @@ module attributes {graph.symbols = ["length"]} {
     return %2, %4 : tensor<f32>, tensor<1x1x?x64xf32, #back>
   }
 }
+
+// -----
+
+// Transformer-XL shifts scores by cutting queries and keys anew, with batches and heads behind them. What remains in front
+// moves whole rows of keys; the shifted scores are added as the others lie.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[ROWS:.*]] = graph.transpose %arg0 perm [1, 0, 2, 3]
+// CHECK: graph.reshape %[[ROWS]] {{.*}} -> tensor<4x8x6x5xf32>
+// CHECK: graph.slice
+// CHECK-NOT: graph.transpose
+// CHECK: arith.addf
+// CHECK: graph.reduce <max> {{.*}} axes [3]
+module {
+  func.func @main(%x: tensor<8x4x5x6xf32>, %y: tensor<4x8x5x5xf32>) -> tensor<5x4x8xf32> {
+    %0 = graph.transpose %x perm [2, 3, 1, 0] : tensor<8x4x5x6xf32> -> tensor<5x6x4x8xf32>
+    %1 = graph.reshape %0 : tensor<5x6x4x8xf32> -> tensor<6x5x4x8xf32>
+    %2 = graph.slice %1 offsets affine_map<() -> (1, 0, 0, 0)> strides [1, 1, 1, 1] : tensor<6x5x4x8xf32> -> tensor<5x5x4x8xf32>
+    %3 = graph.transpose %y perm [2, 3, 0, 1] : tensor<4x8x5x5xf32> -> tensor<5x5x4x8xf32>
+    %4 = arith.addf %2, %3 : tensor<5x5x4x8xf32>
+    %5 = graph.reduce <max> %4 axes [1] : tensor<5x5x4x8xf32> -> tensor<5x4x8xf32>
+    return %5 : tensor<5x4x8xf32>
+  }
+}

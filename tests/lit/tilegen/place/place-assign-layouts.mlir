@@ -102,3 +102,16 @@ tile.kernel @strips(%a: !tile.buffer<f16, () -> (128, 64)>, %b: !tile.buffer<f16
   tile.store %e2, %y[%c0, %c128] bounds () -> (128, 192) map (d0, d1) -> (d0, d1) : tensor<128x64xf32> -> !tile.buffer<f32, () -> (128, 192)>
   tile.return
 }
+
+// Rows of an odd length are stored one by one, so they are loaded one by one too: neighbours in memory go to lanes.
+// CHECK-LABEL: tile.kernel @odd_rows
+// CHECK: tile.load {{.*}} -> tensor<4x256xf16, #tile.layout<reg = [128, 256, 512], lane = [1, 2, 4, 8, 16], warp = [32, 64]>>
+tile.kernel @odd_rows(%x: !tile.buffer<f16, () -> (64, 256)>, %y: !tile.buffer<f16, () -> (64, 283)>)
+    attributes {grid = affine_map<() -> (16, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %v = tile.load %x[%c0, %c0] bounds () -> (64, 256) map (d0, d1) -> (d0, d1)
+      : !tile.buffer<f16, () -> (64, 256)> -> tensor<4x256xf16>
+  tile.store %v, %y[%c0, %c0] bounds () -> (64, 283) map (d0, d1) -> (d0, d1)
+      : tensor<4x256xf16> -> !tile.buffer<f16, () -> (64, 283)>
+  tile.return
+}
