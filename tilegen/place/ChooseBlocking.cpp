@@ -37,10 +37,10 @@ static unsigned fastDimension(ArrayRef<Access> accesses, unsigned rank) {
   return best;
 }
 
-/// How many neighbours along `fast` a thread holds: as many as the widest access takes at once. Stores along `fast` that
-/// take less than the 16 bytes of an access limit it: else each of them writes a part of a sector, and each sector is
-/// written several times. Rows of 283 halves, loaded 8 at a time and stored one by one, took 154 of a network's 700 us;
-/// loaded one by one too, the network takes 584 (H100).
+/// How many neighbours along `fast` a thread holds: as many as the widest access takes at once. Stores along `fast`
+/// that take less than the 16 bytes of an access limit it: else each of them writes a part of a sector, and each sector
+/// is written several times. Rows of 283 halves, loaded 8 at a time and stored one by one, took 154 of a network's 700
+/// us; loaded one by one too, the network takes 584 (H100).
 static unsigned vectorAlong(unsigned fast, ArrayRef<Access> accesses) {
   constexpr unsigned bytesOfAccess = 16;
   unsigned widest = 1, limit = 0; // 0 where no store runs along `fast`
