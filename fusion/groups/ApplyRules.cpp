@@ -59,16 +59,22 @@ struct Use {
 };
 } // namespace
 
-/// The uses along which a rule may merge in this mode, in program order. The rules are tried in turns until nothing
-/// changes, so what none of them may do is left out once.
+/// The uses along which a rule may merge in this mode, in program order. An operation reads what lies as its result
+/// does before what is transposed: of two products that are added, the one stays that computes the sum's rows, which
+/// may be an attention's scores. The rules are tried in turns until nothing changes, so what none of them may do is
+/// left out once.
 static std::vector<Use> usesToTry(const GroupGraph &graph, FusionMode mode) {
   bool betweenNodes = llvm::any_of(ruleTable(), [&](const Rule &rule) { return rule.from <= mode; });
   std::vector<Use> uses;
-  for (Operation *op : graph.operations())
+  auto add = [&](Operation *op, bool transposed) {
     for (Value operand : op->getOperands())
-      if (graph.groupOf(operand))
+      if (graph.groupOf(operand) && (operand.getDefiningOp<graph::TransposeOp>() != nullptr) == transposed)
         if (bool inside = isInsideNode(operand, op); inside || betweenNodes)
           uses.push_back({operand, op, inside});
+  };
+  for (Operation *op : graph.operations())
+    for (bool transposed : {false, true})
+      add(op, transposed);
   return uses;
 }
 
