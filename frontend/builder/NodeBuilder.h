@@ -218,6 +218,10 @@ public:
   Term keepDims(Term reduced, Term like, llvm::ArrayRef<int64_t> axes, bool keep);
   /// With named loops, as in einsum: contract(a, b, "mk,kn->mn").
   Term contract(Term lhs, Term rhs, std::string_view loops);
+  /// The same as a multiplication of elements, with loops in this order, and a sum over some of them:
+  /// sumOfProducts(x, "bxhc", y, "hc", "bxhc", "h").
+  Term sumOfProducts(Term lhs, std::string_view left, Term rhs, std::string_view right, std::string_view loops,
+                     std::string_view summed);
 };
 
 } // namespace tilewright

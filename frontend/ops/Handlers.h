@@ -67,7 +67,9 @@ void skipLayerNormalization(NodeBuilder &), skipSimplifiedLayerNormalization(Nod
 void instanceNormalization(NodeBuilder &), groupNormalization(NodeBuilder &), batchNormalization(NodeBuilder &);
 void lrn(NodeBuilder &), lpNormalization(NodeBuilder &), meanVarianceNormalization(NodeBuilder &);
 // image/Conv.cpp
-void conv(NodeBuilder &), convInteger(NodeBuilder &), qlinearConv(NodeBuilder &), convTranspose(NodeBuilder &);
+void conv(NodeBuilder &), convInteger(NodeBuilder &), qlinearConv(NodeBuilder &);
+// image/ConvTranspose.cpp
+void convTranspose(NodeBuilder &);
 // image/Pool.cpp
 void maxPool(NodeBuilder &), averagePool(NodeBuilder &), lpPool(NodeBuilder &);
 void globalAveragePool(NodeBuilder &), globalMaxPool(NodeBuilder &), globalLpPool(NodeBuilder &);

@@ -105,7 +105,61 @@ std::vector<Case> transposedConvolutions() {
   };
 }
 
+/// By phases: weights that are computed, and groups of channels.
+std::vector<Case> transposedByPhases() {
+  int64_t two = 2;
+  std::string upper = "SAME_UPPER", lower = "SAME_LOWER", valid = "VALID";
+  return {
+      // Computed weights, which are the cases of constant ones above.
+      {"ConvTranspose", {{{2, 3, 4, 5}}, {{3, 2, 2, 2}}, {{2}}}, {{"strides", List{2, 2}}}},
+      {"ConvTranspose", {{{2, 3, 4, 5}}, {{3, 2, 4, 4}}, {{2}}}, {{"strides", List{2, 2}}, {"pads", List{1, 1, 1, 1}}}},
+      {"ConvTranspose", {{{1, 2, 4, 3}}, {{2, 3, 1, 5}}}, {{"strides", List{1, 3}}, {"pads", List{0, 2, 0, 0}}}},
+      {"ConvTranspose", {{{1, 2, 4}}, {{2, 3, 2}}}, {{"strides", List{4}}, {"output_padding", List{2}}}},
+      {"ConvTranspose", {{{1, 2, 4}}, {{2, 3, 7}}}, {{"strides", List{2}}, {"pads", List{6, 5}}}},
+      {"ConvTranspose", {{{1, 2, 6}}, {{2, 3, 16}}}, {{"strides", List{8}}, {"pads", List{4, 4}}}},
+      {"ConvTranspose", {{{1, 2, 6}}, {{2, 3, 6}}}, {{"strides", List{4}}, {"pads", List{1, 1}}}},
+      {"ConvTranspose", {{{1, 2, 3, 4, 2}}, {{2, 3, 3, 2, 5}}}, {{"strides", List{2, 3, 2}}}},
+      {"ConvTranspose", {{{1, 2, 4, 4}}, {{2, 3, 3, 3}}}, {{"strides", List{2, 2}}, {"auto_pad", upper}}},
+      {"ConvTranspose", {{{1, 2, 4, 4}}, {{2, 3, 5, 3}}}, {{"strides", List{3, 2}}, {"auto_pad", lower}}},
+      {"ConvTranspose", {{{1, 2, 4, 4}}, {{2, 3, 3, 1}}}, {{"strides", List{2, 2}}, {"auto_pad", valid}}},
+      {"ConvTranspose", {{{1, 2, 4}}, {{2, 3, 3}}}, {{"strides", List{2}}, {"output_shape", List{7}}}},
+      // Groups, of computed weights and of constant ones.
+      {"ConvTranspose", {{{1, 6, 4, 5}}, {{6, 2, 3, 3}}, {{4}}}, {{"strides", List{2, 2}}, {"group", two}}},
+      {"ConvTranspose", {{{1, 6, 4, 5}}, weights({6, 2, 3, 3}), {{4}}}, {{"strides", List{2, 2}}, {"group", two}}},
+      {"ConvTranspose",
+       {{{2, 6, 4, 3}}, {{6, 3, 4, 4}}},
+       {{"strides", List{2, 2}}, {"pads", List{1, 1, 1, 1}}, {"group", int64_t(3)}}},
+      {"ConvTranspose",
+       {{{2, 6, 4, 3}}, weights({6, 3, 4, 2})},
+       {{"strides", List{2, 2}}, {"pads", List{1, 0, 1, 0}}, {"group", int64_t(3)}}},
+      {"ConvTranspose", {{{1, 4, 5}}, {{4, 3, 1}}}, {{"strides", List{3}}, {"group", two}}},
+      {"ConvTranspose", {{{1, 4, 5}}, {{4, 1, 2}}}, {{"strides", List{2}}, {"pads", List{2, 2}}, {"group", two}}},
+      {"ConvTranspose", {{{1, 4, 2, 3, 2}}, {{4, 2, 2, 3, 1}}}, {{"strides", List{2, 2, 2}}, {"group", two}}},
+      {"ConvTranspose",
+       {{{1, 4, 4, 4}}, {{4, 2, 3, 5}}},
+       {{"strides", List{2, 3}}, {"auto_pad", upper}, {"group", two}}},
+      // A group for each channel: of few phases with zeros, of many as sums, cropped or not.
+      {"ConvTranspose", {{{1, 3, 4, 4}}, {{3, 1, 4, 4}}}, {{"strides", List{2, 2}}, {"group", int64_t(3)}}},
+      {"ConvTranspose",
+       {{{2, 3, 3, 2}}, {{3, 1, 8, 8}}, {{3}}},
+       {{"strides", List{4, 4}}, {"pads", List{2, 2, 2, 2}}, {"group", int64_t(3)}}},
+      {"ConvTranspose", {{{1, 3, 3, 2}}, weights({3, 2, 5, 4})}, {{"strides", List{8, 8}}, {"group", int64_t(3)}}},
+      {"ConvTranspose", {{{1, 3, 3, 2}}, {{3, 2, 4, 4}}}, {{"strides", List{4, 4}}, {"group", int64_t(3)}}},
+  };
+}
+
 struct ImportedConvolutions : ImporterTest {
+  /// Computed weights [8, 2, 4, 4] with two groups or, if `depthwise`, as many as channels.
+  std::string transposed(bool depthwise, int64_t stride) {
+    TinyModel m;
+    m.input("x", {"n", 8, 6, 6});
+    m.input("w", {8, 2, 4, 4}).output("y");
+    onnx::NodeProto *node = m.node("ConvTranspose", {"x", "w"}, {"y"});
+    setAttribute(node, "group", int64_t(depthwise ? 8 : 2));
+    setAttribute(node, "strides", List{stride, stride});
+    return text(m);
+  }
+
   /// The contractions of a 3x3 ConvInteger from `channels` to as many.
   size_t contractionsOfBytes(int channels, int groups) {
     TinyModel m;
@@ -129,6 +183,20 @@ TEST_F(ImportedConvolutions, OfBytesAreReductionsIfEachChannelIsAGroup) {
   EXPECT_EQ(contractionsOfBytes(8, 4), 1u);
 }
 
+TEST_F(ImportedConvolutions, TransposedHaveNoZerosInTheImage) {
+  std::string groups = transposed(false, 2);
+  EXPECT_EQ(count(groups, "graph.contract "), 1u);
+  EXPECT_EQ(count(groups, "graph.pad "), 1u); // a weight that phases have which lack one
+  EXPECT_EQ(count(groups, "graph.gather "), 1u);
+}
+
+TEST_F(ImportedConvolutions, TransposedSumsOfFewPhasesHaveZeros) {
+  EXPECT_EQ(count(transposed(true, 2), "graph.gather "), 0u);
+  EXPECT_EQ(count(transposed(true, 2), "graph.pad "), 2u);
+  EXPECT_EQ(count(transposed(true, 4), "graph.gather "), 1u);
+  EXPECT_EQ(count(transposed(true, 4), "graph.contract "), 0u);
+}
+
 TEST_F(ImportedConvolutions, PoolingsOfManyElementsReduceOneDimensionAfterTheOther) {
   EXPECT_EQ(reductionsOfPooling(3), 1u);
   EXPECT_EQ(reductionsOfPooling(4), 2u);
@@ -140,5 +208,6 @@ namespace tilewright::test {
 
 INSTANTIATE_TEST_SUITE_P(Convolutions, HandlersTest, testing::ValuesIn(convolutions()), caseName);
 INSTANTIATE_TEST_SUITE_P(TransposedConvolutions, HandlersTest, testing::ValuesIn(transposedConvolutions()), caseName);
+INSTANTIATE_TEST_SUITE_P(TransposedByPhases, HandlersTest, testing::ValuesIn(transposedByPhases()), caseName);
 
 } // namespace tilewright::test
