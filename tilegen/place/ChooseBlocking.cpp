@@ -37,22 +37,22 @@ static unsigned fastDimension(ArrayRef<Access> accesses, unsigned rank) {
   return best;
 }
 
-/// How many neighbours along `fast` a thread holds: as many as the widest access takes at once. Stores along `fast`
+/// How many neighbours along `fast` a thread holds: as many as the widest access takes at once. Stores of whole tiles
 /// that take less than the 16 bytes of an access limit it: else each of them writes a part of a sector, and each sector
 /// is written several times. Rows of 283 halves, loaded 8 at a time and stored one by one, took 154 of a network's 700
-/// us; loaded one by one too, the network takes 584 (H100). Threads that hold whole rows of `size` elements stay as
-/// they are: rows of 7 halves, spread over lanes, took 1.03 of a network's time.
-static unsigned vectorAlong(unsigned fast, int64_t size, ArrayRef<Access> accesses) {
+/// us; loaded one by one too, the network takes 584 (H100). Threads that hold whole rows stay as they are: rows of 7
+/// halves, spread over lanes, took 1.03 of a network's time.
+static unsigned vectorAlong(unsigned fast, ArrayRef<int64_t> shape, ArrayRef<Access> accesses) {
   constexpr unsigned bytesOfAccess = 16;
-  unsigned widest = 1, limit = 0; // 0 where no store runs along `fast`
+  unsigned widest = 1, limit = 0; // 0 where nothing is stored along `fast`, or only what is left of a reduction
   for (const Access &access : accesses) {
     unsigned most = bytesOfAccess / elementBytes(access.tile.getElementType()),
              width = vectorWidth(access, fast, most, allSymbols);
     widest = std::max(widest, width);
-    if (isa<StoreOp>(access.op) && isContiguous(access, fast))
+    if (isa<StoreOp>(access.op) && access.tile.getShape() == shape && isContiguous(access, fast))
       limit = std::max(limit, width == most ? bytesOfAccess : width);
   }
-  return limit && size > widest ? std::min(widest, limit) : widest;
+  return limit && shape[fast] > widest ? std::min(widest, limit) : widest;
 }
 
 Blocking tilewright::tile::chooseBlocking(const LayoutGroup &group, unsigned lanes, unsigned warps) {
@@ -62,7 +62,7 @@ Blocking tilewright::tile::chooseBlocking(const LayoutGroup &group, unsigned lan
   for (unsigned d = rank; d-- > 0;)
     if (d != fast)
       blocking.order.push_back(d);
-  blocking.vector = vectorAlong(fast, group.shape[fast], accesses);
+  blocking.vector = vectorAlong(fast, group.shape, accesses);
   while (blocking.vector > 1 && TileShape(group.shape).elements() < blocking.vector * lanes * warps)
     blocking.vector /= 2;
   return blocking;
