@@ -9,6 +9,8 @@
 using namespace mlir;
 using namespace tilewright::tile;
 
+static constexpr unsigned bytesOfAccess = 16; // of a load or store, at most
+
 static SmallVector<Access> accessesOf(const LayoutGroup &group) {
   SmallVector<Access> accesses;
   for (Value value : group.values) {
@@ -43,7 +45,6 @@ static unsigned fastDimension(ArrayRef<Access> accesses, unsigned rank) {
 /// us; loaded one by one too, the network takes 584 (H100). Threads that hold whole rows stay as they are: rows of 7
 /// halves, spread over lanes, took 1.03 of a network's time.
 static unsigned vectorAlong(unsigned fast, ArrayRef<int64_t> shape, ArrayRef<Access> accesses) {
-  constexpr unsigned bytesOfAccess = 16;
   unsigned widest = 1, limit = 0; // 0 where nothing is stored along `fast`, or only what is left of a reduction
   for (const Access &access : accesses) {
     unsigned most = bytesOfAccess / elementBytes(access.tile.getElementType()),
@@ -90,7 +91,7 @@ static bool sharesAlong(const Access &access, unsigned dim) {
 }
 
 void tilewright::tile::holdSharingNeighbours(Blocking &blocking, const LayoutGroup &group, bool isLhs) {
-  constexpr unsigned mostHeld = 8, bytesOfAccess = 16;
+  constexpr unsigned mostHeld = 8;
   unsigned k = group.shape.size() - (isLhs ? 1 : 2);
   if (blocking.order[0] == k ||
       llvm::none_of(accessesOf(group), [&](const Access &access) { return sharesAlong(access, k); }))
@@ -122,7 +123,6 @@ void tilewright::tile::holdWindowNeighbours(Blocking &blocking, const LayoutGrou
 }
 
 void tilewright::tile::holdTransposedNeighbours(Blocking &blocking, const LayoutGroup &group) {
-  constexpr unsigned bytesOfAccess = 16;
   unsigned held = TileShape(group.shape).elements() / (blocking.lanes * blocking.warps * blocking.vector);
   for (const Access &access : accessesOf(group))
     for (unsigned dim = group.shape.size(); dim-- > 0 && !blocking.registerDim;) {
