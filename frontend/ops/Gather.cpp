@@ -9,7 +9,8 @@ namespace {
 
 SmallVector<int64_t> range(int64_t begin, int64_t end) { return llvm::to_vector(llvm::seq<int64_t>(begin, end)); }
 
-constexpr int64_t mostIndicesOfSlice = 1 << 16; // that are looked at
+constexpr int64_t mostIndicesOfSlice = 1 << 16;    // that are looked at
+constexpr int64_t largestIndex = int64_t(1) << 48; // of any dimension: no memory holds more
 
 /// A gather with constant indices at equal distances is a slice, which is free. XLNet takes the first keys so.
 std::optional<Term> gatherAsSlice(NodeBuilder &b, int64_t axis) {
@@ -23,6 +24,8 @@ std::optional<Term> gatherAsSlice(NodeBuilder &b, int64_t axis) {
   for (int64_t &index : indices) {
     if (index < 0 && !size)
       return std::nullopt;
+    if (index > largestIndex && !size)
+      malformed("index {} is out of range for dimension {} of any size", index, axis);
     int64_t at = index < 0 ? index + *size : index;
     if (size && (at < 0 || at >= *size))
       malformed("index {} is out of range for dimension {} of size {}", index, axis, *size);

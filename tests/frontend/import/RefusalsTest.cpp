@@ -30,6 +30,18 @@ TEST_F(RefusalsTest, RefusesStrangeVersions) {
   refuses(model, Code::Malformed, {"ai.onnx"});
 }
 
+/// Also where the dimension is unknown: the size that the index needs would not be a number.
+TEST_F(RefusalsTest, RefusesIndicesBeyondEveryDimension) {
+  for (int64_t size : {-1, 4})
+    for (int64_t first : {std::numeric_limits<int64_t>::max() - 1, int64_t(0)}) {
+      TinyModel model;
+      model.input("x", {size < 0 ? Dim("n") : Dim(4)}).output("y");
+      model.integers("indices", {2}, {first, std::numeric_limits<int64_t>::max()});
+      model.node("Gather", {"x", "indices"}, {"y"});
+      refuses(model, Code::Malformed, {"Gather", "out of range for dimension 0"});
+    }
+}
+
 /// What folding would cost is asked before the inputs are checked.
 TEST_F(RefusalsTest, RefusesConstantsThatAreExpandedFromNothing) {
   TinyModel model;
