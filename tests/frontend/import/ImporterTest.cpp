@@ -171,18 +171,19 @@ TEST_F(ImporterTest, MasksOfSlicesAreFolded) {
 }
 
 /// The same to a slice that is too large for its tuples of indices to be folded: each column is a repeated vector, here
-/// one whose places follow each other and one whose places do not.
+/// one whose places follow each other, one whose places do not, and a single index, which is folded to a splat.
 TEST_F(ImporterTest, LargeSlicesAreAssignedWithoutTuples) {
   constexpr int size = 1200, part = 1100;
   TinyModel model(18);
-  model.input("x", {size, size}).input("updates", {part, part}).output("y");
+  model.input("x", {2, size, size}).input("updates", {part, part}).output("y");
   std::vector<int64_t> rows(part), columns(part);
   std::iota(rows.begin(), rows.end(), int64_t(50));
   std::iota(columns.rbegin(), columns.rend(), int64_t(0));
   model.integers("rows", {part, 1, 1}, rows), model.integers("columns", {1, part, 1}, columns);
-  model.integers("shape", {3}, {part, part, 1});
+  model.integers("image", {1, 1, 1}, {1}), model.integers("shape", {3}, {part, part, 1});
   model.node("Expand", {"rows", "shape"}, {"all rows"}), model.node("Expand", {"columns", "shape"}, {"all columns"});
-  setAttribute(model.node("Concat", {"all rows", "all columns"}, {"where"}), "axis", int64_t(-1));
+  model.node("Expand", {"image", "shape"}, {"one image"});
+  setAttribute(model.node("Concat", {"one image", "all rows", "all columns"}, {"where"}), "axis", int64_t(-1));
   model.node("ScatterND", {"x", "where", "updates"}, {"y"});
   std::string ir = text(model);
   EXPECT_EQ(report.fallbacks.size(), 0u);
