@@ -105,6 +105,7 @@ private:
   std::optional<Reason> followOneToOne(Operation *op, Value data);
   bool repeatsRows(graph::BroadcastOp op) const;
   bool isWindow(graph::ReduceOp op) const;
+  bool areRows(graph::ReduceOp op) const;
   std::optional<Reason> beginSoftmax(graph::ReduceOp op);
   std::optional<Reason> endSoftmax(graph::ContractOp op);
   bool sharesLoops(graph::ContractOp op) const;
@@ -114,6 +115,12 @@ private:
   std::optional<Refusal> checkOutputs();
 
   Place placeOf(Value value) const { return places.lookup(value); }
+
+  /// Columns that are read again are rows of a program that holds them.
+  void holdColumns() {
+    geometry.areColumns |= mayHoldColumns;
+    geometry.kind = mayHoldColumns ? RootKind::RowReduction : geometry.kind;
+  }
 
   bool isWindowed(ValueRange values) const {
     return llvm::any_of(values, [&](Value value) { return windowed.contains(value); });
@@ -125,6 +132,7 @@ private:
   Type full, row, result;              // home sizes of the spaces
   SmallVector<Step> softmaxSteps;      // from the scores to where an attention's softmax reads them
   SmallVector<int64_t> axes;           // of the reductions of rows
+  bool mayHoldColumns = false;         // the root reduces columns that a program can hold
   llvm::DenseMap<Value, Place> places; // of spine values only
   llvm::DenseSet<Value> windowed;      // values computed from windows
 };
@@ -165,15 +173,26 @@ std::optional<Reason> Analysis::followOneToOne(Operation *op, Value data) {
 }
 
 /// Whether a broadcast repeats a row's value for each element of the row: along the reduced loops and no others.
+/// Dimensions of size 1 may have been added or removed before.
 bool Analysis::repeatsRows(graph::BroadcastOp op) const {
-  bool hasRows = geometry.kind == RootKind::RowReduction || geometry.kind == RootKind::Attention;
-  if (!hasRows || sizesOf(op.getResult()) != full)
+  bool hasRows = geometry.kind == RootKind::RowReduction || geometry.kind == RootKind::Attention || mayHoldColumns;
+  Place place = placeOf(op.getData());
+  if (!hasRows || place.space != Space::Row || sizesOf(op.getResult()) != full ||
+      llvm::any_of(place.steps, [](const Step &step) { return !step.perm.empty(); }))
     return false;
-  SmallVector<int64_t> kept;
-  for (int64_t dim = 0, rank = cast<RankedTensorType>(full).getRank(); dim < rank; ++dim)
-    if (!llvm::is_contained(axes, dim))
+  SmallVector<AffineExpr> all(graph::getSizes(cast<RankedTensorType>(full))),
+      data(graph::getSizes(cast<RankedTensorType>(op.getData().getType())));
+  SmallVector<int64_t> kept, repeated; // dimensions of `full` with more than one element
+  for (int64_t dim = 0, rank = std::ssize(all); dim < rank; ++dim)
+    if (!llvm::is_contained(axes, dim) && !normalize::isUnit(all[dim]))
       kept.push_back(dim);
-  return ArrayRef<int64_t>(kept) == op.getDims();
+  for (auto [size, dim] : llvm::zip_equal(data, op.getDims()))
+    if (!normalize::isUnit(size)) {
+      if (all[dim] != size)
+        return false;
+      repeated.push_back(dim);
+    }
+  return kept == repeated;
 }
 
 std::optional<Reason> Analysis::visitAccess(graph::AccessOpInterface op) {
@@ -184,7 +203,8 @@ std::optional<Reason> Analysis::visitAccess(graph::AccessOpInterface op) {
   if (isa<graph::ReshapeOp, graph::TransposeOp>(op.getOperation()))
     return followOneToOne(op, data);
   if (auto broadcast = dyn_cast<graph::BroadcastOp>(op.getOperation())) {
-    if (place.isHome(Space::Row) && repeatsRows(broadcast)) {
+    if (repeatsRows(broadcast)) {
+      holdColumns();
       places[result] = Place{Space::Full, {}};
       return std::nullopt;
     }
@@ -206,6 +226,13 @@ bool Analysis::isWindow(graph::ReduceOp op) const {
   return llvm::any_of(op.getAxes(), [&](int64_t axis) { return axis < kept && graph::constantSize(sizes[axis]) != 1; });
 }
 
+/// Whether a reduction is of the same rows as the root.
+bool Analysis::areRows(graph::ReduceOp op) const {
+  Place place = placeOf(op.getInput());
+  return sizesOf(op.getInput()) == full && ArrayRef<int64_t>(axes) == op.getAxes() &&
+         (place.space == Space::Free || place.isHome(Space::Full));
+}
+
 std::optional<Reason> Analysis::visitReduce(graph::ReduceOp op) {
   if (geometry.kind == RootKind::Matmul)
     return geometry.more.empty() ? beginSoftmax(op) : Reason::ReductionOfContraction;
@@ -218,13 +245,16 @@ std::optional<Reason> Analysis::visitReduce(graph::ReduceOp op) {
     full = sizesOf(op.getInput());
     row = result = sizesOf(op.getResult());
     axes = llvm::to_vector(op.getAxes());
+    mayHoldColumns = geometry.kind == RootKind::Window && !isWindowed(op.getInput()) && canHoldColumns(op);
+  } else if (mayHoldColumns && areRows(op) && !isWindowed(op.getInput())) {
+    holdColumns();
   } else if (geometry.kind == RootKind::Window || isWindow(op)) {
     return place.space == Space::Free ? Reason::OtherLoops : Reason::WindowIsRepeated;
-  } else if (sizesOf(op.getInput()) != full || ArrayRef<int64_t>(axes) != op.getAxes() ||
-             (place.space != Space::Free && !place.isHome(Space::Full))) {
+  } else if (!areRows(op)) {
     return Reason::OtherLoops;
   }
-  places[op.getResult()] = Place{geometry.kind == RootKind::Window ? Space::Result : Space::Row, {}};
+  bool isResult = geometry.kind == RootKind::Window && !mayHoldColumns;
+  places[op.getResult()] = Place{isResult ? Space::Result : Space::Row, {}};
   return std::nullopt;
 }
 
@@ -441,6 +471,21 @@ GeometryOrRefusal Analysis::run(ArrayRef<Operation *> ops) {
 }
 
 } // namespace
+
+bool fusion::canHoldColumns(graph::ReduceOp op) {
+  constexpr int64_t longestColumn = 4096;
+  SmallVector<AffineExpr> sizes(graph::getSizes(cast<RankedTensorType>(op.getInput().getType())));
+  int64_t length = 1;
+  for (int64_t axis : op.getAxes()) {
+    std::optional<int64_t> size = graph::constantSize(sizes[axis]);
+    if (!size || *size > longestColumn)
+      return false;
+    length *= static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(*size)));
+    if (length > longestColumn)
+      return false;
+  }
+  return true;
+}
 
 GeometryOrRefusal fusion::analyze(ArrayRef<Operation *> ops) { return Analysis().run(ops); }
 

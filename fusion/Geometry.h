@@ -38,12 +38,17 @@ inline constexpr size_t mostContractions = 4;
 
 struct Geometry {
   RootKind kind = RootKind::Pointwise;
+  bool areColumns = false;                   // of a row reduction: the rows are not innermost, and one program's each
   mlir::Operation *root = nullptr;           // the first contraction or reduction; null for pointwise
   llvm::SmallVector<mlir::Operation *> more; // contractions beside the first one, of its left side
   llvm::SmallVector<mlir::Value> outputs;    // values used outside the set, in program order
 };
 
 using GeometryOrRefusal = std::variant<Geometry, Refusal>;
+
+/// Whether the columns that `op` reduces have a known length that one program of a GPU can hold in registers: 4,096
+/// elements, where each reduced size counts as the next power of two, as tiles do.
+bool canHoldColumns(graph::ReduceOp op);
 
 /// The geometry of `ops`, operations of one block in program order, or why they cannot be one kernel.
 GeometryOrRefusal analyze(llvm::ArrayRef<mlir::Operation *> ops);

@@ -2,6 +2,8 @@
 // Which reductions are split, into how many parts, along which dimension.
 #include "fusion/LongReductions.h"
 
+#include "fusion/Geometry.h"
+
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/Sizes.h"
 #include "frontend/normalize/Rebuild.h"
@@ -32,7 +34,7 @@ constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
 /// Shorter rows are split if half of the multiprocessors have none: a softmax of 16 rows of 50,257 halves took 92 us on
 /// an H100 and takes 13, but one of 200 rows of 32,768 takes 21 whole and 40 split. The first rule that holds is taken.
 constexpr SplitRule rowsOfGpus[] = {{1 << 16, 256, 1 << 13}, {1 << 15, 64, 1 << 13}},
-                    columnsOfGpus[] = {{1 << 9, 1024, 1 << 7}}, rowsOfCpus[] = {{1 << 20, 16, 1 << 16}},
+                    columnsOfGpus[] = {{1 << 14, 32, 1 << 12}}, rowsOfCpus[] = {{1 << 20, 16, 1 << 16}},
                     columnsOfCpus[] = {{1 << 14, unlimited, 1 << 12}};
 constexpr int64_t columnsOfProgram = 32, leastInnermost = 128;
 
@@ -100,6 +102,22 @@ static bool maySoftenScores(graph::ReduceOp reduce) {
   return isOfSoftmax && comesFromContraction(reduce.getInput());
 }
 
+/// Whether this reduces columns that a program can hold, and the result is read again for each of their elements. The
+/// readers are then in the same kernel (Geometry.h).
+static bool isHeldColumn(graph::ReduceOp reduce) {
+  if (hasRows(reduce, Machine::Gpu) || !canHoldColumns(reduce))
+    return false;
+  llvm::SetVector<Operation *> open(reduce->user_begin(), reduce->user_end());
+  for (size_t i = 0; i < open.size(); ++i) {
+    if (isa<graph::BroadcastOp>(open[i]) &&
+        normalize::sizesOf(open[i]->getResult(0)) == normalize::sizesOf(reduce.getInput()))
+      return true;
+    if (normalize::isElementwise(open[i]) || isa<graph::ReshapeOp>(open[i]))
+      open.insert(open[i]->user_begin(), open[i]->user_end());
+  }
+  return false;
+}
+
 /// The divisor of `size` that is nearest to `wanted`, in proportion.
 static int64_t nearestDivisor(int64_t size, double wanted) {
   int64_t best = 1;
@@ -147,6 +165,8 @@ static graph::ReduceOp split(graph::ReduceOp reduce, ArrayRef<int64_t> pieces) {
 /// Splits a reduction if that pays, and returns the reduction of the parts' results, which may be long itself. Null if
 /// the reduction stays whole.
 static graph::ReduceOp splitOnce(graph::ReduceOp reduce, Machine machine) {
+  if (machine == Machine::Gpu && isHeldColumn(reduce))
+    return nullptr;
   bool rows = hasRows(reduce, machine);
   std::optional<int64_t> length = lengthOf(reduce);
   const SplitRule *rule = length && !(rows && maySoftenScores(reduce))

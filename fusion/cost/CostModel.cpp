@@ -419,6 +419,8 @@ std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geo
   if ((geometry.kind == RootKind::Matmul && (repeatsOperand(0) || repeatsOperand(1))) ||
       (geometry.kind == RootKind::Window && kernel.exceeds(geometry.root->getOperands(), reducedOperandLimit)))
     return Refusal{Reason::RepeatsWork, geometry.root};
+  if (geometry.areColumns && machine == Machine::Cpu) // each reading of them is a loop over all columns
+    return Refusal{Reason::WindowIsRepeated, geometry.root};
   if (geometry.kind == RootKind::Attention)
     if (std::optional<Refusal> refusal = repeatedByAttention(kernel, ops))
       return refusal;

@@ -176,6 +176,61 @@ static DeviceCase columnParts(DType type, int64_t parts, int64_t length, int64_t
   return c;
 }
 
+/// A softmax of columns that a block holds: y[i, j, c] = exp(x[i, j, c]) / the sum of these over j.
+static DeviceCase heldColumns(DType type, int64_t images, int64_t length, int64_t columns, int64_t tile, int64_t held,
+                              int64_t warps) {
+  DeviceCase c{.name = fmt::format("held_columns_{}_{}x{}x{}_{}warps", typeText(type), images, length, columns, warps),
+               .family = "row reduction",
+               .layout = fmt::format("held columns, {} warps", warps),
+               .edge = edgeOf(length),
+               .type = type};
+  std::string text = typeText(type), sizes = fmt::format("{}, {}, {}", images, length, columns),
+              buffer = fmt::format("!tile.buffer<{}, () -> ({})>", text, sizes),
+              narrow = fmt::format("tensor<{}x1x{}x{}>", held, tile, text),
+              wide = fmt::format("tensor<{}x1x{}xf32>", held, tile), one = fmt::format("tensor<1x1x{}xf32>", tile);
+  int64_t blocks = (columns + tile - 1) / tile;
+  c.grid = {images * blocks, 1, 1};
+  bool isNarrow = type != DType::F32;
+  c.kernel = fmt::format(
+      R"(
+    tile.kernel @k(%x: {0}, %y: {0})
+        attributes {{grid = affine_map<() -> ({1}, 1, 1)>,
+                     schedule = #tile.schedule<window, tile = [1, {2}], reduce = [{3}], warps = {4}>}} {{
+      %p = tile.program_id 0
+      %i = tile.size (d0) -> (d0 floordiv {5})(%p)
+      %c = tile.size (d0) -> ((d0 mod {5}) * {2})(%p)
+      %c0 = arith.constant 0 : index
+      %v = tile.load %x[%c0, %i, %c] bounds () -> ({6}, {7}, {8}) map (d0, d1, d2) -> (d1, d0, d2) fill -60000.0 : {9} : {0} -> {10}
+      {14}
+      %m = tile.reduce <max> %w dim 0 : {11} -> {12}
+      %mb = tile.broadcast %m : {12} -> {11}
+      %d = arith.subf %w, %mb : {11}
+      %e = math.exp %d : {11}
+      %s = tile.reduce <sum> %e dim 0 : {11} -> {12}
+      %sb = tile.broadcast %s : {12} -> {11}
+      %q = arith.divf %e, %sb : {11}
+      {15}
+      tile.store %r, %y[%c0, %i, %c] bounds () -> ({6}, {7}, {8}) map (d0, d1, d2) -> (d1, d0, d2) : {10} -> {0}
+      tile.return
+    }})",
+      buffer, c.grid[0], tile, held, warps, blocks, length, images, columns, text, narrow, wide, one, sizes,
+      isNarrow ? fmt::format("%w = arith.extf %v : {} to {}", narrow, wide)
+               : fmt::format("%zero = arith.constant dense<-0.0> : {0}\n %w = arith.addf %v, %zero : {0}", wide),
+      isNarrow ? fmt::format("%r = arith.truncf %q : {} to {}", wide, narrow)
+               : fmt::format("%one = arith.constant dense<1.0> : {0}\n %r = arith.mulf %q, %one : {0}", wide));
+  c.buffers = {{type, images * length * columns}, {type, images * length * columns}};
+  c.expected = [spec = c.buffers[0], length, columns](int64_t i) {
+    int64_t first = i / (length * columns) * length * columns + i % columns;
+    double sum = 0;
+    for (int64_t j = 0; j < length; ++j)
+      sum += std::exp(inputValue(spec, 0, first + j * columns));
+    return std::exp(inputValue(spec, 0, i)) / sum;
+  };
+  c.tolerance = 2 * roundoff(type) + 2e-6;
+  c.small = images * length * columns < 5000;
+  return c;
+}
+
 void addRowCases(std::vector<DeviceCase> &cases) {
   for (DType type : {DType::F32, DType::F16, DType::BF16}) {
     cases.push_back(softmax(type, 5, 1, 1, 32, 1));
@@ -190,6 +245,11 @@ void addRowCases(std::vector<DeviceCase> &cases) {
     cases.push_back(softmax(type, 4, 1021, 1, 1024, 4, true));
     cases.push_back(softmax(type, 70001, 61, 1, 64, 1));
     cases.back().edge = "over 65535 blocks";
+    cases.push_back(heldColumns(type, 3, 49, 24, 8, 64, 1));  // some in one warp, others in several
+    cases.push_back(heldColumns(type, 2, 37, 20, 16, 64, 4)); // rows that are no multiple of a vector
+    cases.push_back(heldColumns(type, 2, 196, 4, 4, 256, 2));
+    cases.push_back(heldColumns(type, 8, 785, 8, 8, 1024, 8));
+    cases.push_back(heldColumns(type, 2, 3137, 24, 8, 4096, 16));
   }
   for (DType type : {DType::F32, DType::F64, DType::I64, DType::I32})
     for (int64_t columns : {1, 255, 256, 257, 1021, 5000})

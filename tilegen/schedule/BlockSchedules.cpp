@@ -3,6 +3,7 @@
 //
 // A tile is spread over the block's threads, so its sizes are powers of two and their product a multiple of the
 // threads; edges are masked.
+#include "tilegen/schedule/ColumnSchedules.h"
 #include "tilegen/schedule/ContractionTiles.h"
 #include "tilegen/schedule/Schedules.h"
 #include "tilegen/schedule/WindowSchedules.h"
@@ -38,7 +39,7 @@ static int64_t tileOf(std::optional<int64_t> size, int64_t limit) {
   return std::min<int64_t>(limit, 32);
 }
 
-static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t elements) {
+SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t elements) {
   SmallVector<int64_t> tiles;
   SmallVector<unsigned> parallel =
       space.loopsOfKind(LoopKind::Parallel); // `reverse` keeps no list that it is given as a temporary
@@ -49,8 +50,7 @@ static SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t 
   return tiles;
 }
 
-/// How many results there are. Unknown sizes count as 1, because it matters where they are small.
-static int64_t resultsOf(const KernelSpace &space) {
+int64_t resultsOf(const KernelSpace &space) {
   int64_t total = 1;
   for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
     total *= constantOf(space.loops()[loop].size).value_or(1);
@@ -64,6 +64,8 @@ static int64_t parallelElements(const KernelSpace &space, const TargetDesc &targ
 
 tile::ScheduleAttr blocks::scheduleReductions(const KernelSpace &space, const TargetDesc &target) {
   if (tile::ScheduleAttr schedule = scheduleSlidingWindow(space, target))
+    return schedule;
+  if (tile::ScheduleAttr schedule = scheduleColumns(space, target))
     return schedule;
   int64_t row = 1, stepOfLong = resultsOf(space) < int64_t(2) * target.units ? stepOfFewRows : stepOfLongRow;
   SmallVector<int64_t> steps;

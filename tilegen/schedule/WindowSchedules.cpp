@@ -80,8 +80,7 @@ static std::optional<int64_t> distanceAlong(AffineExpr coordinate, unsigned loop
   return number ? std::optional(number.getValue()) : std::nullopt;
 }
 
-/// The reduced loop along which the windows of neighbours along `loop` overlap; nullopt if there is none.
-static std::optional<unsigned> windowAlong(const KernelSpace &space, unsigned loop) {
+std::optional<unsigned> windowAlong(const KernelSpace &space, unsigned loop) {
   unsigned loops = space.loops().size();
   for (const Access &access : space.nest.accesses)
     for (AffineExpr coordinate : access.coordinates)

@@ -2,11 +2,10 @@
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all' | FileCheck %s --check-prefix=GPU
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=none cpu=true' | FileCheck %s --check-prefix=CPU
 
-// Columns: on a GPU parts of 160, then parts of the 4,000 results; on a CPU chains of 4,000 additions.
+// Columns: parts of 4,000, which on a GPU the threads of a program share, and on a CPU are chains of additions.
 // GPU-LABEL: module
-// GPU: graph.reduce <sum> {{.*}} axes [2, 4] : tensor<1x800x1x5x160x16xf32> -> tensor<1x800x5x16xf32>
-// GPU: graph.reduce <sum> {{.*}} axes [2, 3] : tensor<1x32x25x5x16xf32> -> tensor<1x32x16xf32>
-// GPU: graph.reduce <sum> {{.*}} axes [1] : tensor<1x32x16xf32> -> tensor<1x16xf32>
+// GPU: graph.reduce <sum> {{.*}} axes [2, 3] : tensor<1x160x5x800x16xf32> -> tensor<1x160x16xf32>
+// GPU: graph.reduce <sum> {{.*}} axes [1] : tensor<1x160x16xf32> -> tensor<1x16xf32>
 // CPU-LABEL: module
 // CPU: graph.reduce <sum> {{.*}} axes [2, 3] : tensor<1x160x5x800x16xf32> -> tensor<1x160x16xf32>
 // CPU: graph.reduce <sum> {{.*}} axes [1] : tensor<1x160x16xf32> -> tensor<1x16xf32>

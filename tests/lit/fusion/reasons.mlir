@@ -91,11 +91,11 @@ module attributes {graph.nodes = ["first|A", "second|B"]} {
 
 // CHECK: first is not fused with second because the result of a reduction over windows or outer loops is read again inside those loops
 module attributes {graph.nodes = ["first|A", "second|B"]} {
-  func.func @main(%a: tensor<64x32xf32>) -> tensor<64x32xf32> {
-    %0 = graph.reduce <max> %a axes [0] {graph.node = 0 : i64} : tensor<64x32xf32> -> tensor<32xf32>
-    %1 = graph.broadcast %0 dims [1] {graph.node = 1 : i64} : tensor<32xf32> -> tensor<64x32xf32>
-    %2 = arith.subf %a, %1 {graph.node = 1 : i64} : tensor<64x32xf32>
-    return %2 : tensor<64x32xf32>
+  func.func @main(%a: tensor<8192x32xf32>) -> tensor<8192x32xf32> {
+    %0 = graph.reduce <max> %a axes [0] {graph.node = 0 : i64} : tensor<8192x32xf32> -> tensor<32xf32>
+    %1 = graph.broadcast %0 dims [1] {graph.node = 1 : i64} : tensor<32xf32> -> tensor<8192x32xf32>
+    %2 = arith.subf %a, %1 {graph.node = 1 : i64} : tensor<8192x32xf32>
+    return %2 : tensor<8192x32xf32>
   }
 }
 
@@ -173,12 +173,12 @@ module attributes {graph.nodes = ["first|A", "second|B"]} {
 
 // CHECK: first is not fused with third because the group would not be convex: a path leaves it and comes back
 module attributes {graph.nodes = ["first|A", "second|B", "third|C"]} {
-  func.func @main(%a: tensor<64x32xf32>) -> tensor<64x32xf32> {
-    %0 = arith.negf %a {graph.node = 0 : i64} : tensor<64x32xf32>
-    %1 = graph.reduce <max> %0 axes [0] {graph.node = 1 : i64} : tensor<64x32xf32> -> tensor<32xf32>
-    %2 = graph.broadcast %1 dims [1] {graph.node = 2 : i64} : tensor<32xf32> -> tensor<64x32xf32>
-    %3 = arith.subf %0, %2 {graph.node = 2 : i64} : tensor<64x32xf32>
-    return %3 : tensor<64x32xf32>
+  func.func @main(%a: tensor<8192x32xf32>) -> tensor<8192x32xf32> {
+    %0 = arith.negf %a {graph.node = 0 : i64} : tensor<8192x32xf32>
+    %1 = graph.reduce <max> %0 axes [0] {graph.node = 1 : i64} : tensor<8192x32xf32> -> tensor<32xf32>
+    %2 = graph.broadcast %1 dims [1] {graph.node = 2 : i64} : tensor<32xf32> -> tensor<8192x32xf32>
+    %3 = arith.subf %0, %2 {graph.node = 2 : i64} : tensor<8192x32xf32>
+    return %3 : tensor<8192x32xf32>
   }
 }
 

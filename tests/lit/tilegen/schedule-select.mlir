@@ -159,13 +159,30 @@ graph.kernel @depthwise_row(%x: tensor<1x400x512xf16>, %w: tensor<87x512xf16> {g
   %s = graph.reduce <sum> %m axes [2] {graph.node = 0 : i64} : tensor<1x400x87x512xf32> -> tensor<1x400x512xf32>
   graph.return %s : tensor<1x400x512xf32>
 }
-// Parts of a column do not overlap, and windows of planes slide along the innermost loop. Neither is unrolled.
+// A thread adds up short columns. The threads of a program share longer ones, those of the whole that they hold and those
+// that they walk through in steps. Windows of planes slide along the innermost loop, and are not unrolled.
 // CHECK-LABEL: graph.kernel @parts
-// GPU-SAME: schedule = #tile.schedule<window, tile = [2, 512], reduce = [1], warps = 2>
+// GPU-SAME: schedule = #tile.schedule<window, tile = [2, 512], reduce = [4], warps = 4, unrolled = true>
 graph.kernel @parts(%x: tensor<16x196x480xf32>) -> tensor<16x49x480xf32> {
   %p = graph.reshape %x {graph.node = 0 : i64} : tensor<16x196x480xf32> -> tensor<16x49x4x480xf32>
   %s = graph.reduce <sum> %p axes [2] {graph.node = 0 : i64} : tensor<16x49x4x480xf32> -> tensor<16x49x480xf32>
   graph.return %s : tensor<16x49x480xf32>
+}
+// CHECK-LABEL: graph.kernel @pixels
+// GPU-SAME: schedule = #tile.schedule<window, tile = [8], reduce = [1024], warps = 16>
+graph.kernel @pixels(%x: tensor<3136x144xf16>) -> tensor<144xf32> {
+  %f = arith.extf %x {graph.node = 0 : i64} : tensor<3136x144xf16> to tensor<3136x144xf32>
+  %s = graph.reduce <sum> %f axes [0] {graph.node = 0 : i64} : tensor<3136x144xf32> -> tensor<144xf32>
+  graph.return %s : tensor<144xf32>
+}
+// CHECK-LABEL: graph.kernel @column_shares
+// GPU-SAME: schedule = #tile.schedule<window, tile = [8], reduce = [4096], warps = 16>
+graph.kernel @column_shares(%x: tensor<3136x144xf16>) -> tensor<3136x144xf32> {
+  %f = arith.extf %x {graph.node = 0 : i64} : tensor<3136x144xf16> to tensor<3136x144xf32>
+  %s = graph.reduce <sum> %f axes [0] {graph.node = 0 : i64} : tensor<3136x144xf32> -> tensor<144xf32>
+  %b = graph.broadcast %s dims [1] {graph.node = 0 : i64} : tensor<144xf32> -> tensor<3136x144xf32>
+  %q = arith.divf %f, %b {graph.node = 0 : i64} : tensor<3136x144xf32>
+  graph.return %q : tensor<3136x144xf32>
 }
 // CHECK-LABEL: graph.kernel @planes
 // GPU-SAME: schedule = #tile.schedule<window, tile = [1, 16, 32], reduce = [1, 1]>

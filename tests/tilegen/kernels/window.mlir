@@ -99,4 +99,15 @@ module attributes {graph.nodes = ["a|Add", "emb|Gather"]} {
     %s = graph.reduce <max> %v axes [2] {graph.node = 0 : i64} : tensor<3x33x3xf32> -> tensor<3x33xf32>
     graph.return %s : tensor<3x33xf32>
   }
+  // Columns that are read again: a softmax over the middle dimension.
+  graph.kernel @column_softmax(%x: tensor<3x37x20xf32>) -> tensor<3x37x20xf32> {
+    %m = graph.reduce <max> %x axes [1] {graph.node = 0 : i64} : tensor<3x37x20xf32> -> tensor<3x20xf32>
+    %mb = graph.broadcast %m dims [0, 2] {graph.node = 0 : i64} : tensor<3x20xf32> -> tensor<3x37x20xf32>
+    %d = arith.subf %x, %mb {graph.node = 0 : i64} : tensor<3x37x20xf32>
+    %e = math.exp %d {graph.node = 0 : i64} : tensor<3x37x20xf32>
+    %s = graph.reduce <sum> %e axes [1] {graph.node = 0 : i64} : tensor<3x37x20xf32> -> tensor<3x20xf32>
+    %sb = graph.broadcast %s dims [0, 2] {graph.node = 0 : i64} : tensor<3x20xf32> -> tensor<3x37x20xf32>
+    %q = arith.divf %e, %sb {graph.node = 0 : i64} : tensor<3x37x20xf32>
+    graph.return %q : tensor<3x37x20xf32>
+  }
 }

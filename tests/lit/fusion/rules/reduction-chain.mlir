@@ -2,6 +2,7 @@
 // before a normalization is stored too, because others read it.
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups=mode=all | FileCheck %s
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups=mode=none | FileCheck %s --check-prefix=NONE
+// RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all cpu=true' | FileCheck %s --check-prefix=CPU
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all explain=json' -o /dev/null | FileCheck %s --check-prefix=JSON
 
 // JSON: "rules": [
@@ -56,5 +57,29 @@ module attributes {graph.nodes = ["a|Add", "n|Norm"]} {
     %8 = graph.broadcast %7 dims [0] {graph.node = 1 : i64} : tensor<64xf32> -> tensor<64x768xf32>
     %9 = arith.mulf %4, %8 {graph.node = 1 : i64} : tensor<64x768xf32>
     return %9, %0 : tensor<64x768xf32>, tensor<64x768xf32>
+  }
+}
+
+// -----
+
+// Columns that a program of a GPU can hold are rows to it; on a CPU each reading of them is a loop, and a kernel. A dimension
+// of size 1 does not matter.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.launch @softmax(%arg0)
+// CHECK-NOT: graph.launch
+// CPU-LABEL: func.func @main
+// CPU: graph.launch @softmax(%arg0)
+// CPU: graph.launch @softmax_0(
+module attributes {graph.nodes = ["p|Softmax"]} {
+  func.func @main(%x: tensor<1x785x64xf32>) -> tensor<1x785x64xf32> {
+    %1 = graph.reduce <max> %x axes [1] {graph.node = 0 : i64} : tensor<1x785x64xf32> -> tensor<1x64xf32>
+    %2 = graph.reshape %1 {graph.node = 0 : i64} : tensor<1x64xf32> -> tensor<64xf32>
+    %3 = graph.broadcast %2 dims [2] {graph.node = 0 : i64} : tensor<64xf32> -> tensor<1x785x64xf32>
+    %4 = arith.subf %x, %3 {graph.node = 0 : i64} : tensor<1x785x64xf32>
+    %5 = math.exp %4 {graph.node = 0 : i64} : tensor<1x785x64xf32>
+    %6 = graph.reduce <sum> %5 axes [1] {graph.node = 0 : i64} : tensor<1x785x64xf32> -> tensor<1x64xf32>
+    %7 = graph.broadcast %6 dims [0, 2] {graph.node = 0 : i64} : tensor<1x64xf32> -> tensor<1x785x64xf32>
+    %8 = arith.divf %5, %7 {graph.node = 0 : i64} : tensor<1x785x64xf32>
+    return %8 : tensor<1x785x64xf32>
   }
 }

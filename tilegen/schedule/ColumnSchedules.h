@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// How reductions along loops that are not innermost are scheduled for programs that are blocks of threads.
+#pragma once
+
+#include "tilegen/schedule/Schedules.h"
+
+namespace tilewright::tilegen {
+
+/// Tiles of all parallel loops, innermost first, of about `elements` elements together.
+llvm::SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t elements);
+
+/// How many results there are. Unknown sizes count as 1, because it matters where they are small.
+int64_t resultsOf(const KernelSpace &space);
+
+/// A schedule whose threads share each column, for reductions along loops of known sizes whose windows do not overlap.
+/// Null for other kernels.
+tile::ScheduleAttr scheduleColumns(const KernelSpace &space, const TargetDesc &target);
+
+} // namespace tilewright::tilegen
