@@ -231,8 +231,8 @@ bool PixelAnalysis::findChannels() {
   return true;
 }
 
-/// Adds x or another one to the tensor: a coordinate along which rows visit `count` pixels. Neighbouring pixels are `stride`
-/// elements apart in memory, and `by` apart in the coordinate.
+/// Adds x or another one to the tensor: a coordinate along which rows visit `count` pixels. Neighbouring pixels are
+/// `stride` elements apart in memory, and `by` apart in the coordinate.
 bool PixelAnalysis::addSpatial(unsigned coordinate, int64_t count, int64_t by, int64_t stride) {
   int64_t most = fusion::mostCorner[spatial_ - 1];
   const Coordinate &from = coordinates_[coordinate];
