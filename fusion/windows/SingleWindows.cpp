@@ -3,6 +3,7 @@
 
 #include "fusion/cost/Iterations.h"
 #include "fusion/windows/ChannelsLast.h"
+#include "fusion/windows/WalkedPixels.h"
 
 #include "frontend/graph/GraphOps.h"
 
@@ -63,20 +64,18 @@ static bool isCopied(const ReadWindow &read, int64_t leastColumns) {
 }
 
 /// Whether the engine can walk the pixels of these windows, and that pays. The image is [batch, channels, y, x] or
-/// [batch, y, x, channels], more than one pixel high and wide, its channels are a multiple of a box's 128 bytes, and
+/// [batch, y, x, channels], or a volume in one of these orders, its channels are a multiple of a box's 128 bytes, and
 /// there are enough columns and multiplications.
 static bool arePixels(graph::WindowOp window, const ReadWindow &read, int64_t leastColumns) {
   auto type = cast<RankedTensorType>(window.getData().getType());
-  auto windows = cast<RankedTensorType>(window.getType());
   ArrayRef<int64_t> dims = window.getDims();
-  bool isPlane =
-      llvm::all_of(dims, [&](int64_t dim) { return type.getDimSize(dim) > 1 && windows.getDimSize(dim) > 1; });
-  bool areLast = dims == ArrayRef<int64_t>({1, 2});
+  bool areLast = dims.front() == 1;
   if (read.elements * read.columns < (areLast ? leastOfTurned : leastMultiplications))
     return false;
-  return type.getRank() == 4 && isPlane && (areLast || dims == ArrayRef<int64_t>({2, 3})) && !hasOneTap(window) &&
-         type.getDimSize(areLast ? 3 : 1) % channelsOfBox == 0 && !window.getData().getDefiningOp<graph::WindowOp>() &&
-         read.columns >= static_cast<double>(leastColumns);
+  bool isImage = type.getRank() == static_cast<int64_t>(dims.size()) + 2 && dims.front() > 0;
+  return isImage && areWalkable(window) && !hasOneTap(window) &&
+         type.getDimSize(areLast ? type.getRank() - 1 : 1) % channelsOfBox == 0 &&
+         !window.getData().getDefiningOp<graph::WindowOp>() && read.columns >= static_cast<double>(leastColumns);
 }
 
 void fusion::layOutWindows(func::FuncOp main, const SingleWindows &least) {

@@ -17,8 +17,8 @@ namespace tilewright::fusion {
 
 /// Marks windows of singles as `pixels` or `copied`, if one contraction reads them, with many multiplications and at
 /// least as many columns as `least` says. Images have no groups and a known size, but for their number. Windows become
-/// pixels if they have two dimensions and channels of a multiple of 128 bytes, else they are copied if their rows are a
-/// multiple of 16 bytes. A copied window is in no kernel with its contraction.
+/// pixels if the engine can walk them (WalkedPixels.h) and channels are a multiple of 128 bytes, else they are copied
+/// if their rows are a multiple of 16 bytes. A copied window is in no kernel with its contraction.
 void layOutWindows(mlir::func::FuncOp main, const SingleWindows &least);
 
 } // namespace tilewright::fusion

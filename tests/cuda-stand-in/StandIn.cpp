@@ -102,18 +102,19 @@ EXPORTED(Result)
 cuTensorMapEncodeIm2col(void *map, int type, unsigned rank, void *address, const uint64_t *sizes,
                         const uint64_t *strides, const int *lower, const int *upper, uint32_t channels, uint32_t pixels,
                         const uint32_t *steps, int interleave, int swizzle, int promotion, int fill) {
-  constexpr int mostCorner = 127;
+  constexpr int mostCorners[] = {1 << 15, 1 << 7, 1 << 4}; // by the number of spatial dimensions
   constexpr uint32_t mostStep = 8, mostPixels = 256;
+  if (rank < 3 || rank > 5 || pixels > mostPixels)
+    return invalidValue;
   for (unsigned d = 0; d + 2 < rank; ++d)
-    if (std::abs(lower[d]) > mostCorner || std::abs(upper[d]) > mostCorner)
+    if (int most = mostCorners[rank - 3]; std::min(lower[d], upper[d]) < -most || std::max(lower[d], upper[d]) >= most)
       return invalidValue;
   for (unsigned d = 0; d < rank; ++d)
     if (steps[d] == 0 || steps[d] > mostStep)
       return invalidValue;
   uint32_t box[5] = {channels, pixels, 1, 1, 1};
-  return rank < 3 || pixels > mostPixels ? invalidValue
-                                         : cuTensorMapEncodeTiled(map, type, rank, address, sizes, strides, box, steps,
-                                                                  interleave, swizzle, promotion, fill);
+  return cuTensorMapEncodeTiled(map, type, rank, address, sizes, strides, box, steps, interleave, swizzle, promotion,
+                                fill);
 }
 
 EXPORTED(Result) cuDevicePrimaryCtxRetain(ContextHandle *context, DeviceOrdinal) {

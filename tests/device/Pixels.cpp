@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions whose windows the copy engine brings as pixels of images: channels last, in blocks whose copies have
 // warps of their own. The loops are those of a window's rows, then of its columns and channels, as one where
-// neighbouring columns are neighbours in memory.
+// neighbouring columns are neighbours in memory. Windows of volumes have rows in several planes; where they have one
+// element in each plane, the pixels of all planes are those of one long row.
 #include "tests/device/Cases.h"
 
 #include <bit>
@@ -16,23 +17,47 @@ struct PixelWindow {
   DType type;
   int64_t images, height, width, channels, filters, kernel, stride = 1, pad = 1, dilation = 1;
   int64_t bm = 64, bn = 64, warps = 4, stages = 3, groups = 1, parts = 1;
-  bool rounded = false; // singles by one product of tf32; filters then run along the sum
+  int64_t planes = 0, kernelPlanes = 1; // of a volume and of its windows; 0: an image
+  bool rounded = false;                 // singles by one product of tf32; filters then run along the sum
 
-  int64_t across(int64_t size) const { return (size + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1; }
+  int64_t across(int64_t size, int64_t taps, int64_t edge) const {
+    return (size + 2 * edge - dilation * (taps - 1) - 1) / stride + 1;
+  }
+  int64_t across(int64_t size) const { return across(size, kernel, pad); }
+  /// Only planes are padded where windows are one row high.
+  int64_t padPlanes() const { return kernelPlanes == 1 ? 0 : kernel == 1 ? kernelPlanes / 2 : pad; }
+  int64_t outPlanes() const { return planes ? across(planes, kernelPlanes, padPlanes()) : 1; }
   int64_t outHeight() const { return across(height); }
   int64_t outWidth() const { return across(width); }
-  int64_t pixels() const { return images * outHeight() * outWidth(); }
-  bool isMerged() const { return dilation == 1; }
+  int64_t pixelsOfImage() const { return outPlanes() * outHeight() * outWidth(); }
+  int64_t pixels() const { return images * pixelsOfImage(); }
+  int64_t taps() const { return kernelPlanes * kernel * kernel; }
+  bool isMerged() const { return dilation == 1 && kernel > 1; }
+  /// Are all planes one row of pixels?
+  bool isRow() const { return planes && kernel == 1 && stride == 1; }
   int64_t step() const { return type == DType::F32 ? 32 : 64; }
 };
 } // namespace
 
+/// The digit of a pixel's number that counts `size` times `within` pixels.
+static std::string digit(int64_t within, int64_t size, bool isFirst) {
+  return isFirst ? fmt::format("(d1 floordiv {})", within) : fmt::format("((d1 floordiv {}) mod {})", within, size);
+}
+
 /// d0 is the row of the window, or counts its elements; d1 the pixel; d2 the channel, or column * channels + channel.
 static std::string mapOfImage(const PixelWindow &w) {
-  std::string image = w.images > 1 ? fmt::format("d1 floordiv {}, ", w.outHeight() * w.outWidth()) : "",
-              row = w.images > 1 ? fmt::format("((d1 floordiv {}) mod {})", w.outWidth(), w.outHeight())
-                                 : fmt::format("(d1 floordiv {})", w.outWidth()),
-              ky = w.isMerged() ? "d0" : fmt::format("(d0 floordiv {})", w.kernel),
+  std::string image = w.images > 1 ? fmt::format("d1 floordiv {}, ", w.pixelsOfImage()) : "",
+              ky = w.isMerged() ? "d0" : fmt::format("(d0 floordiv {})", w.kernel);
+  int64_t plane = w.outHeight() * w.outWidth();
+  if (w.isRow())
+    return fmt::format("{}d0 * {} + {} - {}, d2", image, w.dilation * plane, digit(1, w.pixelsOfImage(), w.images == 1),
+                       w.padPlanes() * plane);
+  if (w.planes) {
+    image += fmt::format("({} floordiv {}) * {} + {} * {} - {}, ", ky, w.kernel, w.dilation,
+                         digit(plane, w.outPlanes(), w.images == 1), w.stride, w.padPlanes());
+    ky = fmt::format("({} mod {})", ky, w.kernel);
+  }
+  std::string row = digit(w.outWidth(), w.outHeight(), w.images == 1 && !w.planes),
               y = fmt::format("{} * {} + {} * {} - {}", ky, w.dilation, row, w.stride, w.pad);
   if (w.isMerged())
     return fmt::format("{}{}, d2 + (d1 mod {}) * {} - {}", image, y, w.outWidth(), w.stride * w.channels,
@@ -96,14 +121,30 @@ static StripTexts textsOfStrips(const PixelWindow &w, int64_t taps, int64_t dept
           .stores = ofStrips(w, "\n", store)};
 }
 
+/// The sizes of the image in memory, and the numbers of those that its windows may leave.
+static std::pair<std::vector<int64_t>, std::vector<int64_t>> sizesAndGuards(const PixelWindow &w) {
+  std::vector<int64_t> sizes, guards;
+  if (w.images > 1)
+    sizes.push_back(w.images);
+  auto addSpatial = [&](int64_t size) { guards.push_back(int64_t(sizes.size())), sizes.push_back(size); };
+  if (w.isRow()) {
+    addSpatial(w.planes * w.height * w.width);
+  } else {
+    if (w.planes)
+      addSpatial(w.planes);
+    addSpatial(w.height);
+    addSpatial(w.width * (w.isMerged() ? w.channels : 1));
+  }
+  if (!w.isMerged())
+    sizes.push_back(w.channels);
+  return {sizes, guards};
+}
+
 static std::string kernelText(const PixelWindow &w, int64_t gridX, int64_t gridY) {
-  bool isMerged = w.isMerged();
-  std::string text = typeText(w.type), images = w.images > 1 ? fmt::format("{}, ", w.images) : "";
-  int64_t depth = (isMerged ? w.kernel : 1) * w.channels, taps = isMerged ? w.kernel : w.kernel * w.kernel,
-          first = w.images > 1 ? 1 : 0;
-  std::string x = fmt::format("!tile.buffer<{}, () -> ({}{}, {})>", text, images, w.height,
-                              isMerged ? fmt::format("{}", w.width * w.channels)
-                                       : fmt::format("{}, {}", w.width, w.channels)),
+  std::string text = typeText(w.type);
+  int64_t depth = (w.isMerged() ? w.kernel : 1) * w.channels, taps = w.taps() * w.channels / depth;
+  auto [sizes, guards] = sizesAndGuards(w);
+  std::string x = fmt::format("!tile.buffer<{}, () -> ({})>", text, fmt::join(sizes, ", ")),
               filter = w.rounded ? fmt::format("!tile.buffer<f32, () -> ({}, {}, {})>", w.filters, taps, depth)
                                  : fmt::format("!tile.buffer<{}, () -> ({}, {}, {})>", text, taps, depth, w.filters),
               y = fmt::format("!tile.buffer<f32, () -> ({}, {})>", w.pixels(), w.filters),
@@ -125,7 +166,7 @@ static std::string kernelText(const PixelWindow &w, int64_t gridX, int64_t gridY
 {constants}
       %acc{many} = scf.for %t = %c0 to %taps step %c1 iter_args({outer}) -> ({sums}) {{
         %inner{many} = scf.for %k = %c0 to %depth step %step iter_args({within}) -> ({sums}) {{
-          %a = tile.load %x[%t, %m, %k] bounds () -> ({taps}, {pixels}, {depth}) map (d0, d1, d2) -> ({mapOfImage}) guard [{guardY}, {guardX}] fill 0.0 : {text} : {x} -> {ta}
+          %a = tile.load %x[%t, %m, %k] bounds () -> ({taps}, {pixels}, {depth}) map (d0, d1, d2) -> ({mapOfImage}) guard [{guards}] fill 0.0 : {text} : {x} -> {ta}
 {body}
           scf.yield {products} : {sums}
         }}
@@ -138,50 +179,53 @@ static std::string kernelText(const PixelWindow &w, int64_t gridX, int64_t gridY
       fmt::arg("gridX", gridX), fmt::arg("bm", w.bm), fmt::arg("bn", w.bn), fmt::arg("bk", w.step()),
       fmt::arg("warps", w.warps), fmt::arg("stages", w.stages), fmt::arg("groups", w.groups),
       fmt::arg("parts", w.parts), fmt::arg("taps", taps), fmt::arg("depth", depth), fmt::arg("sums", strips.sums),
-      fmt::arg("many", strips.many), fmt::arg("mapOfImage", mapOfImage(w)), fmt::arg("guardY", first),
-      fmt::arg("guardX", first + 1), fmt::arg("text", text), fmt::arg("ta", ta), fmt::arg("pixels", w.pixels()),
-      fmt::arg("outer", strips.outer), fmt::arg("within", strips.within), fmt::arg("products", strips.products),
-      fmt::arg("inner", strips.inner), fmt::arg("constants", strips.constants), fmt::arg("body", strips.body),
-      fmt::arg("stores", strips.stores));
+      fmt::arg("many", strips.many), fmt::arg("mapOfImage", mapOfImage(w)), fmt::arg("guards", fmt::join(guards, ", ")),
+      fmt::arg("text", text), fmt::arg("ta", ta), fmt::arg("pixels", w.pixels()), fmt::arg("outer", strips.outer),
+      fmt::arg("within", strips.within), fmt::arg("products", strips.products), fmt::arg("inner", strips.inner),
+      fmt::arg("constants", strips.constants), fmt::arg("body", strips.body), fmt::arg("stores", strips.stores));
   return w.rounded ? "module attributes {tile.matmul_precision = \"tf32\"} {" + kernel + "}" : kernel;
 }
 
 static DeviceCase pixels(const PixelWindow &w, std::string edge) {
-  DeviceCase c{.name = fmt::format("pixels_{}_n{}_{}x{}x{}_f{}_k{}s{}p{}d{}_{}x{}_groups{}{}{}", typeText(w.type),
-                                   w.images, w.height, w.width, w.channels, w.filters, w.kernel, w.stride, w.pad,
-                                   w.dilation, w.bm, w.bn, w.groups,
+  std::string volume = w.planes ? fmt::format("{}x", w.planes) : "",
+              kernelPlanes = w.planes ? fmt::format("{}x", w.kernelPlanes) : "";
+  DeviceCase c{.name = fmt::format("pixels_{}_n{}_{}{}x{}x{}_f{}_k{}{}s{}p{}d{}_{}x{}_groups{}{}{}", typeText(w.type),
+                                   w.images, volume, w.height, w.width, w.channels, w.filters, kernelPlanes, w.kernel,
+                                   w.stride, w.pad, w.dilation, w.bm, w.bn, w.groups,
                                    w.parts > 1 ? fmt::format("_parts{}", w.parts) : "", w.rounded ? "_tf32" : ""),
                .family = "pixels",
-               .layout = "NHWC",
+               .layout = w.planes ? "NDHWC" : "NHWC",
                .edge = std::move(edge),
                .type = w.type,
                .roundsTf32 = w.rounded};
   int64_t gridX = (w.filters + w.bn - 1) / w.bn, gridY = (w.pixels() + w.bm - 1) / w.bm;
   c.grid = {gridX * gridY, 1, 1};
   c.kernel = kernelText(w, gridX, gridY);
-  int64_t depth = w.kernel * w.kernel * w.channels;
-  c.buffers = {{w.type, w.images * w.height * w.width * w.channels},
+  int64_t depth = w.taps() * w.channels, planes = std::max<int64_t>(w.planes, 1);
+  c.buffers = {{w.type, w.images * planes * w.height * w.width * w.channels},
                {w.type, depth * w.filters},
                {DType::F32, w.pixels() * w.filters}};
-  c.expected = [w, depth, specs = c.buffers](int64_t index) {
+  c.expected = [w, depth, planes, specs = c.buffers](int64_t index) {
     int64_t f = index % w.filters, pixel = index / w.filters, ox = pixel % w.outWidth(),
-            oy = pixel / w.outWidth() % w.outHeight(), image = pixel / w.outWidth() / w.outHeight();
+            oy = pixel / w.outWidth() % w.outHeight(), oz = pixel / w.outWidth() / w.outHeight() % w.outPlanes(),
+            image = pixel / w.pixelsOfImage();
     auto read = [&](size_t buffer, int64_t at) {
       double value = inputValue(specs[buffer], buffer, at);
       return w.rounded ? roundedToTf32(value) : value;
     };
     double total = 0;
-    for (int64_t ky = 0; ky < w.kernel; ++ky)
-      for (int64_t kx = 0; kx < w.kernel; ++kx) {
-        int64_t y = oy * w.stride + ky * w.dilation - w.pad, x = ox * w.stride + kx * w.dilation - w.pad;
-        if (y < 0 || y >= w.height || x < 0 || x >= w.width)
-          continue;
-        for (int64_t channel = 0; channel < w.channels; ++channel) {
-          int64_t k = (ky * w.kernel + kx) * w.channels + channel;
-          total += read(0, ((image * w.height + y) * w.width + x) * w.channels + channel) *
-                   read(1, w.rounded ? f * depth + k : k * w.filters + f);
-        }
+    for (int64_t tap = 0; tap < w.taps(); ++tap) {
+      int64_t kx = tap % w.kernel, ky = tap / w.kernel % w.kernel, kz = tap / w.kernel / w.kernel;
+      int64_t z = oz * w.stride + kz * w.dilation - w.padPlanes(), y = oy * w.stride + ky * w.dilation - w.pad,
+              x = ox * w.stride + kx * w.dilation - w.pad;
+      if (z < 0 || z >= planes || y < 0 || y >= w.height || x < 0 || x >= w.width)
+        continue;
+      for (int64_t channel = 0; channel < w.channels; ++channel) {
+        int64_t k = tap * w.channels + channel;
+        total += read(0, (((image * planes + z) * w.height + y) * w.width + x) * w.channels + channel) *
+                 read(1, w.rounded ? f * depth + k : k * w.filters + f);
       }
+    }
     return total;
   };
   c.tolerance = 0x1p-20 * std::sqrt(double(depth)) + 0x1p-24 * double(depth);
@@ -208,6 +252,19 @@ void addPixelCases(std::vector<DeviceCase> &cases) {
       int64_t few = type == DType::F32 ? 8 : 16; // whose rows of a window are runs that overlap
       add({type, 2, 9, 11, few, 64, 4, 1, 0}, "multiple of 8");
       add({type, 3, 13, 12, few, 72, 4, 2, 0}, "multiple of 8");
+      auto addVolume = [&](PixelWindow w, int64_t planes, int64_t kernelPlanes, const char *edge) {
+        w.planes = planes, w.kernelPlanes = kernelPlanes;
+        add(w, edge);
+      };
+      addVolume({type, 2, 6, 4, 64, 64, 3}, 4, 3, "multiple of 8");
+      addVolume({type, 1, 7, 5, 64, 72, 3, 2}, 5, 3, "prime");
+      addVolume({type, 2, 7, 8, 64, 40, 3, 1, 2, 2}, 6, 3, "multiple of 8");
+      addVolume({type, 3, 5, 6, 64, 64, 3}, 3, 1, "multiple of 8");
+      addVolume({type, 2, 6, 7, 64, 64, 1, 2, 0}, 5, 1, "multiple of 8");
+      addVolume({type, 2, 5, 7, 128, 64, 1, 1, 0}, 5, 3, "multiple of 8");
+      addVolume({type, 1, 14, 13, 64, 64, 1, 1, 0, 2}, 6, 3, "multiple of 8");
+      addVolume({type, 2, 14, 14, 128, 128, 3, 1, 1, 1, 64, 128, 4, 4}, 8, 3, "power of two");
+      addVolume({type, 2, 56, 56, 64, 64, 1, 1, 0, 1, 64, 64, 4, 4}, 16, 3, "multiple of 8");
       add({type, 16, 14, 14, 256, 256, 3, 1, 1, 1, 128, 128, 8, 4}, "power of two");
       add({type, 4, 56, 57, 64, 64, 3, 1, 1, 1, 128, 64, type == DType::F32 && !rounded ? 8 : 4, 4}, "multiple of 8");
       if (type != DType::F32 || rounded) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tilegen/schedule/ContractionTiles.h"
 
+#include "fusion/windows/WalkedPixels.h"
 #include "tilegen/tile/MatmulPrecision.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -95,13 +96,11 @@ bool readsPixels(const KernelSpace &space) {
     if (auto window = dyn_cast<graph::WindowOp>(access.getOperation())) {
       auto type = cast<RankedTensorType>(window.getData().getType()),
            windows = cast<RankedTensorType>(window.getType());
-      bool isPlane = llvm::all_of(window.getDims(),
-                                  [&](int64_t dim) { return type.getDimSize(dim) > 1 && windows.getDimSize(dim) > 1; });
-      bool areRows = type.getRank() == 3; // windows overlap in memory (fusion/windows/FewChannels.h)
+      int64_t behind = type.getRank() - 1 - window.getDims().back(); // channels, and groups in front of them
+      bool areRows = behind == 0; // windows overlap in memory (fusion/windows/FewChannels.h)
       int64_t channels = areRows ? windows.getShape().back() : type.getShape().back();
-      return (areRows ? window.getPixels() : type.getRank() == 4 || type.getRank() == 5) &&
-             window.getDims() == ArrayRef<int64_t>({1, 2}) && isPlane &&
-             llvm::none_of(type.getShape().drop_front(), ShapedType::isDynamic) &&
+      return (areRows ? window.getPixels() : behind <= 2) && window.getDims().front() == 1 &&
+             fusion::areWalkable(window) && llvm::none_of(type.getShape().drop_front(), ShapedType::isDynamic) &&
              channels * type.getElementTypeBitWidth() % (8 * bytesOfRow) == 0 && isReadPlainly(window.getData());
     }
     if (!isa<graph::ReshapeOp, graph::TransposeOp>(access.getOperation()))

@@ -42,8 +42,8 @@ tile::ScheduleAttr withColumns(tile::ScheduleAttr schedule, int64_t columns);
 
 /// How many contractions of one left side the kernel has.
 int64_t contractionsOf(const KernelSpace &space);
-/// Does the left side consist of windows of an image, more than one pixel high and wide, whose channels come last, as
-/// the copy engine brings them (tile::pixelAccess)?
+/// Does the left side consist of windows of an image or a volume whose channels come last, as the copy engine brings
+/// them (tile::pixelAccess)?
 bool readsPixels(const KernelSpace &space);
 /// Are singles multiplied by matrix instructions, once or three times?
 bool multipliesTf32(const KernelSpace &space, const TargetDesc &target);

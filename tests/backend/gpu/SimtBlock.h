@@ -35,7 +35,7 @@ struct PendingBox {
   std::byte *to;
   const struct SimtTensorMap *map;
   std::array<int32_t, 5> coordinates;
-  std::array<int32_t, 2> offsets = {}; // of pixels, x first
+  std::array<int32_t, 3> offsets = {}; // of pixels, x first
 };
 
 /// backend/gpu/CopyEngine.h says what phases are.

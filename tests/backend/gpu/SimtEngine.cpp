@@ -23,7 +23,7 @@ void SimtEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Value> co
   while (arguments.size() < 3 + 5)
     arguments.push_back(wordConstant(b, 0));
   llvm::append_range(arguments, offsets);
-  while (arguments.size() < 3 + 5 + 2)
+  while (arguments.size() < 3 + 5 + 3)
     arguments.push_back(wordConstant(b, 0));
   call(b, CopyBox, arguments);
 }
@@ -75,7 +75,9 @@ std::vector<Coordinates> elementsOf(const PendingBox &box) {
   for (int64_t i = 0; map.arePixels && i < map.box[1]; ++i, moveToNextPixel(map, pixel))
     for (int64_t channel = 0; channel < map.box[0]; ++channel) {
       Coordinates &element = all.emplace_back(pixel);
-      element[0] += channel, element[1] += box.offsets[0], element[2] += box.offsets[1];
+      element[0] += channel;
+      for (uint32_t d = 1; d + 1 < map.rank; ++d)
+        element[d] += box.offsets[d - 1];
     }
   int64_t elements = map.arePixels ? 0 : 1;
   for (uint32_t d = 0; d < map.rank; ++d)
@@ -157,8 +159,8 @@ bool isBeingRead(const std::byte *from, int64_t bytes) {
 }
 
 void copyBox(std::byte *to, const SimtTensorMap *map, const std::byte *barrier, int32_t c0, int32_t c1, int32_t c2,
-             int32_t c3, int32_t c4, int32_t x, int32_t y) {
-  PendingBox box{to, map, {c0, c1, c2, c3, c4}, {x, y}};
+             int32_t c3, int32_t c4, int32_t x, int32_t y, int32_t z) {
+  PendingBox box{to, map, {c0, c1, c2, c3, c4}, {x, y, z}};
   block->overwritten |= isBeingRead(to, bytesOf(*map));
   block->touchedEarly |= !map->isConstant && !block->self().hasAwaited;
   std::memset(to, 0xff, bytesOf(*map));

@@ -18,7 +18,7 @@
 namespace tilewright::tile {
 
 /// How rows of a tile visit the pixels of an image: those from corner `lower` to corner `upper`, `steps` pixels apart.
-/// `upper` counts from the last pixel of the image. Each vector has x first, then y.
+/// `upper` counts from the last pixel of the image. Each vector has x first, then y, then z.
 struct PixelBox {
   llvm::SmallVector<int64_t> lower, upper, steps;
   llvm::SmallVector<mlir::AffineExpr> offsets; // added to every pixel: the tap of the window; of the load's offsets

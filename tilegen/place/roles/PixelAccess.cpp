@@ -11,12 +11,17 @@
 //
 // What lies outside of the image is copied as zeros, as the load's guard and fill ask for.
 //
+// There may be a third coordinate z in front of y, or x alone. Dimensions along which windows do not move are one with
+// others: of windows that move along z alone, x counts the z * y * x pixels of a volume, and taps are y * x apart; and
+// where they do not move along z, volumes are z times as many images.
+//
 // There are two more forms:
 //  - Channels may have two coordinates, a group and a channel in it, which follow each other in memory.
 //  - A row of a window may be one run of elements that is longer than the distance from pixel to pixel
 //    (fusion/windows/FewChannels.h). Such runs overlap, and a line of the image has as many pixels as it holds runs.
 #include "tilegen/place/roles/BulkAccess.h"
 
+#include "fusion/windows/WalkedPixels.h"
 #include "tilegen/index/IndexAlgebra.h"
 #include "tilegen/place/Place.h"
 
@@ -42,8 +47,9 @@ struct Coordinate {
 
 class PixelAnalysis {
 public:
-  PixelAnalysis(const Access &access, unsigned fast)
-      : access_(access), fast_(fast), context_(access.op->getContext()), zero_(getAffineConstantExpr(0, context_)) {}
+  PixelAnalysis(const Access &access, unsigned fast, unsigned spatial)
+      : access_(access), fast_(fast), spatial_(spatial), context_(access.op->getContext()),
+        zero_(getAffineConstantExpr(0, context_)) {}
 
   std::optional<BulkAccess> run();
 
@@ -53,6 +59,7 @@ private:
   std::optional<Coordinate> split(AffineExpr expr) const;
   std::optional<int64_t> sizeOf(unsigned coordinate) const { return sizes_[coordinate]; }
   bool mergeGroups();
+  bool isOneImage() const;
   Facts factsAtStart(AffineExpr expr) const;
   bool splitAll();
   bool findExtents();
@@ -60,15 +67,16 @@ private:
   bool addSpatial(unsigned coordinate, int64_t count, int64_t by, int64_t stride);
 
   const Access &access_;
-  unsigned fast_, row_ = 0;
+  unsigned fast_, spatial_, row_ = 0;
   MLIRContext *context_;
   AffineExpr zero_;
   SmallVector<Coordinate> coordinates_;
   SmallVector<std::optional<int64_t>> sizes_; // of the buffer along each coordinate; nullopt: not a constant
   bool isMerged_ = false;                     // the last coordinate is x * channels + channel
   bool areRuns_ = false;                      // it is merged, and rows of windows are runs that overlap
-  unsigned x_ = 0, y_ = 0;                    // numbers of the buffer's coordinates
-  int64_t across_ = 0, down_ = 0;             // pixels that rows of the tile visit, along x and y
+  unsigned outermost_ = 0, x_ = 0;            // numbers in `coordinates_`: the first and last spatial one
+  unsigned image_ = 0;                        // number of the buffer's coordinate in front of these
+  SmallVector<int64_t> counts_;               // pixels that rows of the tile visit, along x and the others
   // Elements from a pixel to the next; elements of a pixel, or of a run; those of them that one tile takes.
   int64_t pitch_ = 0, channels_ = 0, elements_ = 0;
   BulkAccess result_;
@@ -143,6 +151,12 @@ bool PixelAnalysis::mergeGroups() {
   return true;
 }
 
+/// Is the first coordinate that of the only image? Then the next one may count images as well.
+bool PixelAnalysis::isOneImage() const {
+  const Coordinate &first = coordinates_.front();
+  return !first.digit && first.rest == zero_ && first.constant == 0 && sizes_.front() == 1;
+}
+
 /// Facts about an expression for the tile's first element.
 Facts PixelAnalysis::factsAtStart(AffineExpr expr) const {
   SmallVector<Facts> dims(llvm::map_range(access_.offsets, [](Value offset) { return factsOf(offset); }));
@@ -160,32 +174,38 @@ bool PixelAnalysis::splitAll() {
   }
   if (!mergeGroups())
     return false;
+  if (isOneImage())
+    coordinates_.erase(coordinates_.begin()), sizes_.erase(sizes_.begin()), image_ = 1;
   isMerged_ = coordinates_.back().digit.has_value();
-  size_t images = coordinates_.size() - (isMerged_ ? 2 : 3); // coordinates in front of y
-  if (images > 1)
+  size_t others = spatial_ + (isMerged_ ? 0 : 1); // coordinates other than the image
+  if (coordinates_.size() < others || coordinates_.size() > others + 1)
     return false;
-  y_ = images, x_ = y_ + 1;
+  outermost_ = coordinates_.size() - others, x_ = outermost_ + spatial_ - 1;
   return true;
 }
 
-/// Checks that the digits of a tile's row are x, then y, then the image, and finds how many pixels x and y visit.
+/// Checks that the digits of a tile's row are x, then those in front of it, then the image, and finds how many pixels
+/// each visits.
 bool PixelAnalysis::findExtents() {
-  const std::optional<RowDigit> &x = coordinates_[x_].digit, &y = coordinates_[y_].digit;
-  if (!x || !y || x->over != 1 || x->size == 0 || y->over != x->size)
-    return false;
-  across_ = x->size, down_ = y->size;
-  bool hasImages = y_ == 1 && coordinates_[0].digit;
-  if (hasImages) {
+  int64_t within = 1; // pixels that the coordinates so far visit; 0: not known
+  for (unsigned i = x_ + 1; i-- > outermost_;) {
+    const std::optional<RowDigit> &digit = coordinates_[i].digit;
+    if (!digit || within == 0 || digit->over != within)
+      return false;
+    counts_.push_back(digit->size), within *= digit->size;
+  }
+  if (outermost_ == 1 && coordinates_[0].digit) {
     const Coordinate &image = coordinates_[0];
-    return down_ > 0 && image.digit->over == across_ * down_ && image.digit->size == 0 && image.digit->scale == 1 &&
+    return within > 0 && image.digit->over == within && image.digit->size == 0 && image.digit->scale == 1 &&
            image.rest == zero_ && image.constant == 0;
   }
   auto rows = dyn_cast<AffineConstantExpr>(access_.bounds.getResult(row_));
-  if (y_ == 1 && tilegen::dependsOn(coordinates_[0].rest, fast_))
+  if (outermost_ == 1 && tilegen::dependsOn(coordinates_[0].rest, fast_))
     return false;
-  if (down_ > 0 || !rows || rows.getValue() % across_)
+  int64_t inner = coordinates_[outermost_].digit->over;
+  if (within > 0 || !rows || rows.getValue() % inner)
     return false;
-  down_ = rows.getValue() / across_;
+  counts_.back() = rows.getValue() / inner;
   return true;
 }
 
@@ -211,10 +231,10 @@ bool PixelAnalysis::findChannels() {
   return true;
 }
 
-/// Adds x or y to the tensor: a coordinate along which rows visit `count` pixels. Neighbouring pixels are `stride`
-/// elements apart in memory, and `by` apart in the coordinate.
+/// Adds x or another one to the tensor: a coordinate along which rows visit `count` pixels. Neighbouring pixels are
+/// `stride` elements apart in memory, and `by` apart in the coordinate.
 bool PixelAnalysis::addSpatial(unsigned coordinate, int64_t count, int64_t by, int64_t stride) {
-  constexpr int64_t mostCorner = 127, mostOffset = 255, mostStep = 8; // CUDA Driver API, "cuTensorMapEncodeIm2col"
+  int64_t most = fusion::mostCorner[spatial_ - 1];
   const Coordinate &from = coordinates_[coordinate];
   std::optional<int64_t> size = sizeOf(coordinate);
   bool differsInTile = by == 1 && tilegen::dependsOn(from.rest, fast_); // else it is the same in a pixel's channels
@@ -227,8 +247,8 @@ bool PixelAnalysis::addSpatial(unsigned coordinate, int64_t count, int64_t by, i
                       : by == 1 ? from.rest
                                 : from.rest.floorDiv(by),
              row = getAffineDimExpr(row_, context_);
-  if (std::max(std::abs(lower), std::abs(upper)) > mostCorner || step > mostStep ||
-      !factsAtStart(offset).within(0, mostOffset))
+  if (std::min(lower, upper) < -most || std::max(lower, upper) >= most || step > fusion::mostPixelStep ||
+      !factsAtStart(offset).within(0, 2 * most - 1))
     return false;
   AffineExpr digit = row.floorDiv(from.digit->over);
   result_.coordinates.push_back((from.digit->size ? digit % from.digit->size : digit) * step + lower);
@@ -244,24 +264,31 @@ std::optional<BulkAccess> PixelAnalysis::run() {
   int64_t bytes = access_.tile.getElementTypeBitWidth() / 8, row = tensorMapRowBytes / bytes;
   if (access_.map.getNumResults() < 2 || !findRow() || access_.tile.getDimSize(row_) > maxTensorMapBox ||
       access_.tile.getDimSize(fast_) % row || !splitAll() || !findExtents() || !findChannels() ||
-      pitch_ * bytes % alignmentBytes || !addSpatial(x_, across_, isMerged_ ? pitch_ : 1, pitch_))
+      pitch_ * bytes % alignmentBytes || !addSpatial(x_, counts_.front(), isMerged_ ? pitch_ : 1, pitch_))
     return std::nullopt;
-  int64_t line = *sizeOf(x_) * (isMerged_ ? 1 : pitch_);
-  if (!addSpatial(y_, down_, 1, line))
-    return std::nullopt;
-  bool hasImages = y_ == 1;
+  int64_t stride = *sizeOf(x_) * (isMerged_ ? 1 : pitch_);
+  for (unsigned i = x_; i-- > outermost_; stride *= *sizeOf(i))
+    if (!addSpatial(i, counts_[x_ - i], 1, stride))
+      return std::nullopt;
+  bool hasImages = outermost_ == 1;
   result_.start = zero_;
-  result_.strides.push_back(getAffineConstantExpr(line * *sizeOf(y_), context_));
-  result_.sizes.push_back(hasImages ? access_.buffer.getType().getSizes().getResult(0)
+  result_.strides.push_back(getAffineConstantExpr(stride, context_));
+  result_.sizes.push_back(hasImages ? access_.buffer.getType().getSizes().getResult(image_)
                                     : getAffineConstantExpr(1, context_));
-  result_.coordinates.push_back(hasImages ? access_.map.getResult(0) : zero_);
-  result_.box = {row, access_.tile.getDimSize(row_), 1, 1};
+  result_.coordinates.push_back(hasImages ? access_.map.getResult(image_) : zero_);
+  result_.box = {row, access_.tile.getDimSize(row_)};
+  result_.box.resize(spatial_ + 2, 1);
   result_.pixels = std::move(pixels_);
   return result_;
 }
 
 } // namespace
 
-std::optional<BulkAccess> pixelAccess(const Access &load, unsigned fast) { return PixelAnalysis(load, fast).run(); }
+std::optional<BulkAccess> pixelAccess(const Access &load, unsigned fast) {
+  for (unsigned spatial : {2, 3, 1})
+    if (std::optional<BulkAccess> found = PixelAnalysis(load, fast, spatial).run())
+      return found;
+  return std::nullopt;
+}
 
 } // namespace tilewright::tile
