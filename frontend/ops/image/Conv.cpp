@@ -140,11 +140,13 @@ bool areGroupsImages(Term x, int64_t groups) {
   if (groups <= 1 || graph::constantSize(x.sizes().front()) != 1 || !channels || *channels % groups ||
       *channels == groups) // sums over the windows of each channel
     return false;
-  auto access = x.value.getDefiningOp<graph::AccessOpInterface>();
-  for (; access; access = access.getData().getDefiningOp<graph::AccessOpInterface>())
-    if (auto from = cast<RankedTensorType>(access.getData().getType()); isa<graph::ReshapeOp>(access.getOperation()))
-      return from.getRank() > 1 && graph::constantSize(graph::getSizes(from).front()) == groups;
-  return false;
+  Value from = x.value;
+  for (; auto access = from.getDefiningOp<graph::AccessOpInterface>(); from = access.getData())
+    if (isa<graph::ReshapeOp>(access.getOperation())) {
+      auto sizes = graph::getSizes(cast<RankedTensorType>(access.getData().getType()));
+      return sizes.size() > 1 && graph::constantSize(sizes.front()) == groups;
+    }
+  return from.getDefiningOp<graph::ConstantOp>() != nullptr; // its reshape was folded
 }
 
 Term imagesOf(NodeBuilder &b, Term x, int64_t groups) {
@@ -196,10 +198,42 @@ static WindowShape convolutionWindow(NodeBuilder &b, size_t x, size_t weights) {
   return windowShape(b, kernelOf(b, x, weights), llvm::ArrayRef(b.sizes(x)).drop_front(2));
 }
 
+/// The images [B, x..., C] of which x [B * C, x..., 1] are the planes: [B, C, x...] reshaped to [B * C, 1, x...].
+/// nullopt if they are not.
+static std::optional<Term> imagesOfPlanes(NodeBuilder &b, Term x) {
+  auto last = x.value.getDefiningOp<graph::TransposeOp>();
+  auto merge = last ? last.getData().getDefiningOp<graph::ReshapeOp>() : graph::ReshapeOp();
+  if (!merge || graph::constantSize(x.sizes().back()) != 1)
+    return std::nullopt;
+  Term images = b.term(merge.getData());
+  Sizes from = images.sizes(), to = b.term(merge.getResult()).sizes();
+  bool areImages = from.size() == to.size() && ArrayRef(from).drop_front(2) == ArrayRef(to).drop_front(2) &&
+                   graph::constantSize(from[1]) != 1;
+  return areImages ? std::optional(channelsLast(b, images)) : std::nullopt;
+}
+
+/// One filter [1, 1, k...] for all planes of images [B, x..., C], such as a blur: sums over the windows of a channel.
+/// As a product of planes it would have one column, and rows that lie apart where channels lie last.
+static void convolvePlanes(NodeBuilder &b, Term images, WindowShape w) {
+  Term weights = b.raw(1);
+  dropIdleTaps(b, images, weights, w);
+  std::string o(outputLoops.substr(0, w.spatial())), k(kernelLoops.substr(0, w.spatial())), all = "b" + o + k + "c";
+  weights = b.reshape(weights, ArrayRef(weights.sizes()).drop_front(2));
+  Term result = b.sumOfProducts(windowOf(b, images, w, 0), all, weights, k, all, k);
+  Term planes = channelsFirst(b, withBias(b, result, /*areImages=*/false));
+  Sizes joined = planes.sizes();
+  joined[0] = joined[0] * joined[1], joined[1] = b.number(1);
+  b.out(b.reshape(planes, joined));
+}
+
 void conv(NodeBuilder &b) {
   WindowShape w = convolutionWindow(b, 0, 1);
   Term x = channelsLast(b, b.raw(0));
   int64_t groups = b.integer("group", 1);
+  bool isOneFilter = graph::constantSize(b.sizes(1)[0]) == 1 && graph::constantSize(b.sizes(1)[1]) == 1;
+  if (isOneFilter && groups == 1)
+    if (std::optional<Term> images = imagesOfPlanes(b, x))
+      return convolvePlanes(b, *images, w);
   bool areImages = areGroupsImages(x, groups);
   Term result = convolve(b, areImages ? imagesOf(b, x, groups) : x, b.raw(1), w, groups, areImages);
   b.out(planesOf(b, withBias(b, result, areImages), areImages));

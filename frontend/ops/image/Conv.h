@@ -23,7 +23,8 @@ Term convolve(NodeBuilder &b, Term x, Term weights, WindowShape w, int64_t group
 Term splitGroups(NodeBuilder &b, Term x, int64_t groups, mlir::AffineExpr channels);
 
 /// Whether x [1, x..., C] has the channels of as many images as there are groups: [G, C/G, x...] was reshaped to
-/// [1, C, x...], so that each image has weights of its own (modulated convolutions, as in StyleGAN 2).
+/// [1, C, x...], so that each image has weights of its own (modulated convolutions, as in StyleGAN 2); or it is a
+/// constant, which may lie in any order.
 bool areGroupsImages(Term x, int64_t groups);
 /// [1, x..., C] -> [G, x..., C/G]
 Term imagesOf(NodeBuilder &b, Term x, int64_t groups);

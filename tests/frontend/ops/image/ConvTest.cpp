@@ -148,7 +148,7 @@ std::vector<Case> transposedByPhases() {
   };
 }
 
-/// Groups that are images, each of which has weights of its own.
+/// Groups that are images, each of which has weights of its own, and images that are planes.
 std::vector<Case> ofImagesInGroups() {
   std::pair<std::string, AttributeValue> two{"group", int64_t(2)}, three{"group", int64_t(3)};
   auto four = [](const char *name, int64_t value) {
@@ -161,6 +161,7 @@ std::vector<Case> ofImagesInGroups() {
       {"Conv", {x, {{6, 4, 3, 3}}, {{6}}}, {three, steps}},
       {"Conv", {x, weights({6, 4, 3, 3}), weights({6})}, {three, {"dilations", List{2, 1}}, four("pads", 2)}},
       {"Conv", {x, {{9, 4, 1, 1}}, {{9}}}, {three}},
+      {"Conv", {weights({1, 12, 5, 4}), {{6, 4, 3, 3}}}, {three}},
       {"Conv", {x, {{9, 4, 1, 1}}}, {three, steps}},
       {"Conv", {reshaped({2, 3, 7}, {1, 6, 7}), {{8, 3, 4}}, {{8}}}, {two}},
       {"Conv", {reshaped({2, 3, 1, 2}, {1, 6, 1, 2}), {{8, 3, 3, 3}}}, {two, four("pads", 1)}},
@@ -168,6 +169,13 @@ std::vector<Case> ofImagesInGroups() {
       {"Conv", {reshaped({6, 2, 4, 4}, {2, 6, 4, 4}), {{6, 2, 3, 3}}}, {three}},
       {"Conv", {reshaped({6, 2, 4, 4}, {1, 12, 4, 4}), {{6, 4, 3, 3}}}, {three}},
       {"Conv", {reshaped({3, 1, 4, 4}, {1, 3, 4, 4}), {{6, 1, 3, 3}}}, {three}},
+      // One filter for the planes of images; of other images; with taps that only meet padding; and two filters.
+      {"Conv", {reshaped({2, 3, 6, 5}, {6, 1, 6, 5}), {{1, 1, 4, 3}}, {{1}}}, {four("pads", 1)}},
+      {"Conv", {reshaped({2, 3, 6, 5}, {6, 1, 6, 5}), weights({1, 1, 3, 3})}, {steps}},
+      {"Conv", {reshaped({2, 3, 9}, {6, 1, 9}), {{1, 1, 3}}}, {{"dilations", List{2}}}},
+      {"Conv", {reshaped({2, 3, 5, 6}, {6, 1, 6, 5}), {{1, 1, 3, 3}}}},
+      {"Conv", {reshaped({2, 3, 1, 2}, {6, 1, 1, 2}), {{1, 1, 3, 3}}}, {four("pads", 1)}},
+      {"Conv", {reshaped({2, 3, 6, 5}, {6, 1, 6, 5}), {{2, 1, 3, 3}}, {{2}}}, {four("pads", 1)}},
       {"ConvTranspose", {pair, {{6, 2, 3, 3}}}, {two, steps}},
       {"ConvTranspose", {pair, {{6, 2, 3, 3}}, {{4}}}, {two, steps, {"output_padding", List{1, 1}}, four("pads", 1)}},
       {"ConvTranspose", {pair, weights({6, 2, 4, 4}), {{4}}}, {two, steps, four("pads", 1)}},
