@@ -44,6 +44,34 @@ static bool isAcross(graph::ContractOp contract, unsigned filter) {
   return !contract.getMap(2).isFunctionOfDim(inner) && inner != loopsOf(contract, 1 - filter).back();
 }
 
+/// The dimensions of a value with more than one element.
+static SmallVector<int64_t> wideDims(Value value) {
+  SmallVector<int64_t> dims;
+  for (auto [dim, size] : llvm::enumerate(normalize::sizesOf(value)))
+    if (!normalize::isUnit(size))
+      dims.push_back(static_cast<int64_t>(dim));
+  return dims;
+}
+
+/// Whether the filter is gathered (as the phases of a transposed convolution) from elements that are nearer to each
+/// other along the channels, over which the windows' innermost loop runs, than along any other dimension of it.
+static bool gathersChannels(graph::ContractOp contract, unsigned filter) {
+  Value value = contract->getOperand(filter), whole = value;
+  if (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
+    whole = reshape.getData();
+  auto gather = whole.getDefiningOp<graph::GatherOp>();
+  SmallVector<int64_t> from = wideDims(whole), to = wideDims(value);
+  if (!gather || from.size() != to.size()) // the reshape does more than leave dimensions of 1 out
+    return false;
+  for (AffineExpr at : llvm::reverse(gather.getMap().getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(at); // of the result, or behind those the number of an index
+    auto *found = dim ? llvm::find(from, static_cast<int64_t>(dim.getPosition())) : from.end();
+    if (found != from.end())
+      return loopsOf(contract, filter)[to[found - from.begin()]] == loopsOf(contract, 1 - filter).back();
+  }
+  return false;
+}
+
 static void turn(graph::ContractOp contract, unsigned filter) {
   SmallVector<int64_t> order = orderOfSum(contract, filter);
   PatternRewriter rewriter(contract.getContext());
@@ -57,6 +85,7 @@ static void turn(graph::ContractOp contract, unsigned filter) {
 void fusion::turnComputedFilters(func::FuncOp main) {
   for (auto contract : llvm::make_early_inc_range(main.front().getOps<graph::ContractOp>()))
     for (unsigned filter : {0, 1})
-      if (isFilterOfCopies(contract, filter) && !isStored(contract->getOperand(filter)) && isAcross(contract, filter))
+      if (isFilterOfCopies(contract, filter) && !isStored(contract->getOperand(filter)) &&
+          (isAcross(contract, filter) || gathersChannels(contract, filter)))
         turn(contract, filter);
 }

@@ -20,7 +20,8 @@ namespace tilewright::fusion {
 /// Whether side `filter` of a contraction is multiplied with windows whose channels a GPU copies (copiesChannels).
 bool isFilterOfCopies(graph::ContractOp contract, unsigned filter);
 
-/// Transposes such filters of `main` that are no constants, and in which neighbours are neither channels nor columns.
+/// Transposes such filters of `main` that are no constants, and in which neighbours are neither channels nor columns or
+/// that are gathered from where channels are neighbours.
 void turnComputedFilters(mlir::func::FuncOp main);
 
 } // namespace tilewright::fusion

@@ -95,3 +95,44 @@ module attributes {graph.nodes = ["conv|Conv"]} {
     return %c : tensor<2x8x8x24xf32>
   }
 }
+
+// -----
+
+// Phases are gathered from filters whose channels are nearer to each other than their columns: turned as they are gathered.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.gather
+// CHECK: graph.transpose %{{.*}} perm [0, 3, 4, 1, 2] : tensor<2x2x64x2x24xf16> -> tensor<2x2x24x2x64xf16>
+// CHECK-NEXT: graph.return
+// CHECK: graph.contract
+module attributes {graph.nodes = ["phases|ConvTranspose"]} {
+  func.func @main(%x: tensor<2x8x8x64xf16>, %f: tensor<2x24x64x5xf16>) -> tensor<2x8x8x2x24xf32> {
+    %i = graph.constant "0123456789abcdef0123456789abcdef" : tensor<2x2xi64>
+    %b = graph.broadcast %i dims [2, 4] {graph.node = 0 : i64} : tensor<2x2xi64> -> tensor<2x1x2x64x2x24xi64>
+    %g = graph.gather %f[%b : tensor<2x1x2x64x2x24xi64>] map affine_map<(n, u, k, c, p, o, i) -> (n, o, c, i)> {graph.node = 0 : i64} : tensor<2x24x64x5xf16> -> tensor<2x1x2x64x2x24xf16>
+    %w = graph.reshape %g {graph.node = 0 : i64} : tensor<2x1x2x64x2x24xf16> -> tensor<2x2x64x2x24xf16>
+    %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [0, 1] fill 0.0 : f16 {graph.node = 0 : i64} : tensor<2x8x8x64xf16> -> tensor<2x8x8x1x2x64xf16>
+    %c = graph.contract %v, %w maps [affine_map<(n, y, x, p, o, ky, kx, c) -> (n, y, x, ky, kx, c)>, affine_map<(n, y, x, p, o, ky, kx, c) -> (n, kx, c, p, o)>, affine_map<(n, y, x, p, o, ky, kx, c) -> (n, y, x, p, o)>] {graph.node = 0 : i64}
+        : tensor<2x8x8x1x2x64xf16>, tensor<2x2x64x2x24xf16> -> tensor<2x8x8x2x24xf32>
+    return %c : tensor<2x8x8x2x24xf32>
+  }
+}
+
+// -----
+
+// Their columns are nearer.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.gather
+// CHECK-NOT: graph.transpose
+// CHECK: graph.contract
+module attributes {graph.nodes = ["phases|ConvTranspose"]} {
+  func.func @main(%x: tensor<2x8x8x64xf16>, %f: tensor<2x64x24x5xf16>) -> tensor<2x8x8x2x24xf32> {
+    %i = graph.constant "0123456789abcdef0123456789abcdef" : tensor<2x2xi64>
+    %b = graph.broadcast %i dims [2, 4] {graph.node = 0 : i64} : tensor<2x2xi64> -> tensor<2x1x2x64x2x24xi64>
+    %g = graph.gather %f[%b : tensor<2x1x2x64x2x24xi64>] map affine_map<(n, u, k, c, p, o, i) -> (n, c, o, i)> {graph.node = 0 : i64} : tensor<2x64x24x5xf16> -> tensor<2x1x2x64x2x24xf16>
+    %w = graph.reshape %g {graph.node = 0 : i64} : tensor<2x1x2x64x2x24xf16> -> tensor<2x2x64x2x24xf16>
+    %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [0, 1] fill 0.0 : f16 {graph.node = 0 : i64} : tensor<2x8x8x64xf16> -> tensor<2x8x8x1x2x64xf16>
+    %c = graph.contract %v, %w maps [affine_map<(n, y, x, p, o, ky, kx, c) -> (n, y, x, ky, kx, c)>, affine_map<(n, y, x, p, o, ky, kx, c) -> (n, kx, c, p, o)>, affine_map<(n, y, x, p, o, ky, kx, c) -> (n, y, x, p, o)>] {graph.node = 0 : i64}
+        : tensor<2x8x8x1x2x64xf16>, tensor<2x2x64x2x24xf16> -> tensor<2x8x8x2x24xf32>
+    return %c : tensor<2x8x8x2x24xf32>
+  }
+}
