@@ -40,11 +40,15 @@ constexpr int64_t columnsOfProgram = 32, leastInnermost = 128;
 
 } // namespace
 
-/// Whether the innermost dimension is reduced and, on a GPU, fills the threads of a program.
+/// Whether the innermost dimensions are reduced and, on a GPU, fill the threads of a program.
 static bool hasRows(graph::ReduceOp reduce, Machine machine) {
-  AffineExpr innermost = normalize::sizesOf(reduce.getInput()).back();
-  return reduce.getAxes().back() == cast<RankedTensorType>(reduce.getInput().getType()).getRank() - 1 &&
-         (machine == Machine::Cpu || graph::constantSize(innermost).value_or(unlimited) >= leastInnermost);
+  Sizes sizes = normalize::sizesOf(reduce.getInput());
+  int64_t row = 1, dim = static_cast<int64_t>(sizes.size()) - 1;
+  if (reduce.getAxes().back() != dim)
+    return false;
+  for (; row < leastInnermost && llvm::is_contained(reduce.getAxes(), dim); --dim)
+    row *= graph::constantSize(sizes[dim]).value_or(leastInnermost);
+  return machine == Machine::Cpu || row >= leastInnermost;
 }
 
 /// The elements of one result, if they are known.

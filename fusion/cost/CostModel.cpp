@@ -5,6 +5,7 @@
 #include "fusion/OnnxNodes.h"
 #include "fusion/cost/Iterations.h"
 #include "fusion/windows/ChannelsLast.h"
+#include "fusion/windows/ComputedFilters.h"
 
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/Sizes.h"
@@ -336,6 +337,13 @@ unsigned fusion::elementWork(Operation *op) {
   return isElementwise(op) ? 1 : 0;
 }
 
+/// Whether `user` multiplies windows that are copied with `value`. Normalization leaves no transpose in front of a
+/// contraction, so one that is there turns a computed filter (windows/ComputedFilters.h).
+static bool isFilter(Operation *user, Value value) {
+  auto contract = dyn_cast<graph::ContractOp>(user);
+  return contract && isFilterOfCopies(contract, contract.getLhs() == value ? 0 : 1);
+}
+
 SmallVector<Operation *> fusion::repeatedStrides(graph::TransposeOp transpose, Machine machine) {
   if (transpose.getPerm().back() == static_cast<int64_t>(transpose.getPerm().size()) - 1)
     return {};
@@ -348,7 +356,8 @@ SmallVector<Operation *> fusion::repeatedStrides(graph::TransposeOp transpose, M
     for (Operation *user : names[i].getUsers()) {
       auto gather = dyn_cast<graph::GatherOp>(user);
       bool isWindow = isa<graph::WindowOp>(user),
-           isCopy = isWindow && machine == Machine::Gpu && copiesChannels(cast<graph::WindowOp>(user));
+           isCopy = machine == Machine::Gpu &&
+                    (isWindow ? copiesChannels(cast<graph::WindowOp>(user)) : i == 0 && isFilter(user, names[0]));
       if (isa<graph::ReshapeOp>(user))
         names.insert(user->getResult(0));
       else if (gather ? readsAlongRows(gather)

@@ -15,6 +15,7 @@
 #include "fusion/products/ScaledSlices.h"
 #include "fusion/products/WidenedOperands.h"
 #include "fusion/windows/ChannelsLast.h"
+#include "fusion/windows/ComputedFilters.h"
 #include "fusion/windows/FewChannels.h"
 #include "fusion/windows/SingleWindows.h"
 #include "fusion/windows/WideGroups.h"
@@ -45,6 +46,8 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionR
   if (options.windows)
     layOutWindows(main, *options.windows);
   turnChannelsLast(main, options.machine);
+  if (options.machine == Machine::Gpu)
+    turnComputedFilters(main);
   std::vector<Join> joins;
   if (mode == FusionMode::All) { // equal work of different nodes is done once, and products of one left side at once
     normalize::shareEqual(main.front(), normalize::Sharing::All);

@@ -233,7 +233,117 @@ static DeviceCase pixels(const PixelWindow &w, std::string edge) {
   return c;
 }
 
+namespace {
+/// A convolution of images each of which has a filter of its own: no tile has pixels of two images.
+struct OwnFilters {
+  DType type;
+  int64_t images, height, width, channels, filters, kernel = 3, bm = 64, bn = 64, warps = 4, stages = 3, groups = 1,
+                                                    parts = 1;
+  bool areColumnsLast = false; // in a filter [k, k * channels, filters]; else [filters, k, k * channels]
+
+  int64_t pixels() const { return height * width; }
+  int64_t line() const { return kernel * channels; } // elements of a window's row
+  int64_t tilesAcross() const { return (filters + bn - 1) / bn; }
+  int64_t tilesDown() const { return (pixels() + bm - 1) / bm; }
+};
+} // namespace
+
+/// d0 is the image, d1 the row of the window, d2 the pixel, d3 counts the elements of the window's row, or the filters.
+static std::string kernelText(const OwnFilters &o) {
+  std::string text = typeText(o.type),
+              filter = o.areColumnsLast ? fmt::format("{}, {}, {}", o.kernel, o.line(), o.filters)
+                                        : fmt::format("{}, {}, {}", o.filters, o.kernel, o.line()),
+              x = fmt::format("!tile.buffer<{}, () -> ({}, {}, {})>", text, o.images, o.height, o.width * o.channels),
+              f = fmt::format("!tile.buffer<{}, () -> ({}, {})>", text, o.images, filter),
+              y = fmt::format("!tile.buffer<f32, () -> ({}, {}, {})>", o.images, o.pixels(), o.filters);
+  int64_t step = o.type == DType::F32 ? 32 : 64;
+  return fmt::format(
+      R"(
+    tile.kernel @k(%x: {x}, %f: {f}, %y: {y})
+        attributes {{grid = affine_map<() -> ({grid}, 1, 1)>,
+                     schedule = #tile.schedule<matmul, tile = [1, {bm}, {bn}], reduce = [1, {bk}], warps = {warps}, stages = {stages}, groups = {groups}, parts = {parts}>}} {{
+      %p = tile.program_id 0
+      %n = tile.size (d0) -> ((d0 mod {across}) * {bn})(%p)
+      %m = tile.size (d0) -> (((d0 floordiv {across}) mod {down}) * {bm})(%p)
+      %image = tile.size (d0) -> (d0 floordiv {program})(%p)
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %taps = arith.constant {kernel} : index
+      %line = arith.constant {line} : index
+      %step = arith.constant {bk} : index
+      %zero = arith.constant dense<0.0> : tensor<1x1x{bm}x{bn}xf32>
+      %acc = scf.for %t = %c0 to %taps step %c1 iter_args(%o = %zero) -> (tensor<1x1x{bm}x{bn}xf32>) {{
+        %inner = scf.for %k = %c0 to %line step %step iter_args(%s = %o) -> (tensor<1x1x{bm}x{bn}xf32>) {{
+          %a = tile.load %x[%image, %t, %m, %k] bounds () -> ({images}, {kernel}, {pixels}, {line}) map (d0, d1, d2, d3) -> (d0, d1 + d2 floordiv {width} - {pad}, d3 + (d2 mod {width}) * {channels} - {pad} * {channels}) guard [1, 2] fill 0.0 : {text} : {x} -> tensor<1x1x{bm}x{bk}x{text}>
+          %b = tile.load %f[%image, %t, %k, %n] bounds () -> ({images}, {kernel}, {line}, {filters}) map (d0, d1, d2, d3) -> ({mapOfFilter}) : {f} -> tensor<1x1x{bk}x{bn}x{text}>
+          %d = tile.dot %a, %b, %s : tensor<1x1x{bm}x{bk}x{text}>, tensor<1x1x{bk}x{bn}x{text}>, tensor<1x1x{bm}x{bn}xf32>
+          scf.yield %d : tensor<1x1x{bm}x{bn}xf32>
+        }}
+        scf.yield %inner : tensor<1x1x{bm}x{bn}xf32>
+      }}
+      tile.store %acc, %y[%image, %c0, %m, %n] bounds () -> ({images}, 1, {pixels}, {filters}) map (d0, d1, d2, d3) -> (d0, d2, d3) : tensor<1x1x{bm}x{bn}xf32> -> {y}
+      tile.return
+    }})",
+      fmt::arg("x", x), fmt::arg("f", f), fmt::arg("y", y), fmt::arg("text", text),
+      fmt::arg("grid", o.images * o.tilesAcross() * o.tilesDown()), fmt::arg("across", o.tilesAcross()),
+      fmt::arg("down", o.tilesDown()), fmt::arg("program", o.tilesAcross() * o.tilesDown()), fmt::arg("bm", o.bm),
+      fmt::arg("bn", o.bn), fmt::arg("bk", step), fmt::arg("warps", o.warps), fmt::arg("stages", o.stages),
+      fmt::arg("groups", o.groups), fmt::arg("parts", o.parts), fmt::arg("kernel", o.kernel),
+      fmt::arg("line", o.line()), fmt::arg("images", o.images), fmt::arg("pixels", o.pixels()),
+      fmt::arg("width", o.width), fmt::arg("pad", o.kernel / 2), fmt::arg("channels", o.channels),
+      fmt::arg("filters", o.filters), fmt::arg("mapOfFilter", o.areColumnsLast ? "d0, d1, d2, d3" : "d0, d3, d1, d2"));
+}
+
+static DeviceCase ownFilters(const OwnFilters &o, std::string edge) {
+  DeviceCase c{.name = fmt::format("pixels_own_{}_n{}_{}x{}x{}_f{}{}_k{}_{}x{}_groups{}{}", typeText(o.type), o.images,
+                                   o.height, o.width, o.channels, o.filters, o.areColumnsLast ? "last" : "", o.kernel,
+                                   o.bm, o.bn, o.groups, o.parts > 1 ? fmt::format("_parts{}", o.parts) : ""),
+               .family = "pixels",
+               .layout = "NHWC",
+               .edge = std::move(edge),
+               .type = o.type};
+  c.grid = {o.images * o.tilesAcross() * o.tilesDown(), 1, 1};
+  c.kernel = kernelText(o);
+  int64_t depth = o.kernel * o.line();
+  c.buffers = {{o.type, o.images * o.pixels() * o.channels},
+               {o.type, o.images * depth * o.filters},
+               {DType::F32, o.images * o.pixels() * o.filters}};
+  c.expected = [o, depth, specs = c.buffers](int64_t index) {
+    int64_t f = index % o.filters, pixel = index / o.filters % o.pixels(), image = index / o.filters / o.pixels();
+    double total = 0;
+    for (int64_t k = 0; k < depth; ++k) {
+      int64_t channel = k % o.channels, y = pixel / o.width + k / o.line() - o.kernel / 2,
+              x = pixel % o.width + k / o.channels % o.kernel - o.kernel / 2;
+      if (y < 0 || y >= o.height || x < 0 || x >= o.width)
+        continue;
+      int64_t weight = image * depth * o.filters + (o.areColumnsLast ? k * o.filters + f : f * depth + k);
+      total += inputValue(specs[0], 0, ((image * o.height + y) * o.width + x) * o.channels + channel) *
+               inputValue(specs[1], 1, weight);
+    }
+    return total;
+  };
+  c.tolerance = 0x1p-20 * std::sqrt(double(depth)) + 0x1p-24 * double(depth);
+  c.small = o.images * o.pixels() * o.filters * depth < (1 << 24);
+  return c;
+}
+
+static void addOwnFilters(std::vector<DeviceCase> &cases) {
+  for (DType type : {DType::F16, DType::BF16, DType::F32}) {
+    auto add = [&](const OwnFilters &o, const char *edge) { cases.push_back(ownFilters(o, edge)); };
+    add({type, 4, 8, 8, 64, 64}, "power of two");
+    add({type, 3, 4, 4, 64, 136}, "multiple of 8"); // a quarter of a tile is an image, the rest are its neighbour's
+    add({type, 3, 7, 11, 64, 72}, "prime");
+    add({type, 2, 7, 7, 128, 64, 3, 64, 64, 4, 4, 1, 3}, "prime");
+    if (type != DType::F32) { // whose instructions read only what runs along the sum
+      add({type, 3, 5, 13, 64, 72, 3, 64, 64, 4, 3, 1, 1, true}, "prime");
+      add({type, 2, 12, 12, 64, 136, 3, 64, 128, 4, 4, 2}, "multiple of 8");
+    }
+    add({type, 4, 32, 32, 128, 256, 3, 128, 128, 8, 4}, "power of two");
+  }
+}
+
 void addPixelCases(std::vector<DeviceCase> &cases) {
+  addOwnFilters(cases);
   for (DType type : {DType::F16, DType::BF16, DType::F32})
     for (bool rounded : {false, true}) {
       if (rounded && type != DType::F32)

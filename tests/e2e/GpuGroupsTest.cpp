@@ -55,6 +55,36 @@ TinyModel unevenConvolution(DType type, std::vector<Dim> sizes, const Shape &fil
   return m;
 }
 
+/// Each image is convolved with weights of its own, as images of one convolution's groups. A ConvTranspose's
+/// weights are [C, O, 3, 3].
+TinyModel modulated(const char *op, DType type, int images, int channels, int results) {
+  TinyModel m(18);
+  bool isTransposed = op != std::string("Conv");
+  m.input("x", {images, channels, 7, 9}, type).output("y");
+  auto shape = [&](const char *name, std::vector<int64_t> sizes) {
+    onnx::TensorProto *tensor = m.initializer(name, {static_cast<int64_t>(sizes.size())}, DType::I64);
+    for (int64_t size : sizes)
+      tensor->add_int64_data(size);
+  };
+  shape("style", isTransposed ? std::vector<int64_t>{images, channels, 1, 1, 1}
+                              : std::vector<int64_t>{images, 1, channels, 1, 1});
+  shape("one", {1, images * channels, 7, 9}), shape("each", {images, results, isTransposed ? 14 : 7, -1});
+  shape("joined", {images * (isTransposed ? channels : results), isTransposed ? results : channels, 3, 3});
+  Shape filter = isTransposed ? Shape{channels, results, 3, 3} : Shape{results, channels, 3, 3};
+  weights(m, "w", filter, type);
+  m.node("GlobalAveragePool", {"x"}, {"mean"}), m.node("Reshape", {"mean", "style"}, {"s"});
+  m.node("Mul", {"w", "s"}, {"own"}), m.node("Reshape", {"own", "joined"}, {"all"});
+  m.node("Reshape", {"x", "one"}, {"channels"});
+  onnx::NodeProto *node = m.node(op, {"channels", "all"}, {"z"});
+  setAttribute(node, "group", int64_t(images)), setAttribute(node, "pads", std::vector<int64_t>(4, 1));
+  if (isTransposed) {
+    setAttribute(node, "strides", std::vector<int64_t>{2, 2});
+    setAttribute(node, "output_padding", std::vector<int64_t>{1, 1});
+  }
+  m.node("Reshape", {"z", "each"}, {"images"}), m.node("Relu", {"images"}, {"y"});
+  return m;
+}
+
 /// Two products of one left side that meet.
 TinyModel pair() {
   TinyModel m(18);
@@ -152,6 +182,21 @@ const Row rows[] = {
      [] { return convolution({4, 128, 28, 28}, {128, 128, 3, 3}, "ConvTranspose"); },
      DType::F32,
      {{4, 128, 28, 28}}},
+    {"Modulated",
+     "tensor<3x40x64x3x3xf16> -> tensor<3x40x3x3x64xf16>",
+     [] { return modulated("Conv", DType::F16, 3, 64, 40); },
+     DType::F16,
+     {{3, 64, 7, 9}}},
+    {"ModulatedSingles",
+     "-> tensor<16x512x3x3x64xf32>",
+     [] { return modulated("Conv", DType::F32, 16, 64, 512); },
+     DType::F32,
+     {{16, 64, 7, 9}}},
+    {"ModulatedUpsampling",
+     ": tensor<3x7x9x64xf16> -> tensor<3x7x9x2x2x64xf16>",
+     [] { return modulated("ConvTranspose", DType::F16, 3, 64, 40); },
+     DType::F16,
+     {{3, 64, 7, 9}}},
     {"Pair", "contract-pair", pair, DType::F16, {{21, 48}}},
     {"Parts", "contract-parts", parts, DType::F16, {{21, 48}}},
     {"Lstm", "contract-parts", [] { return recurrence("LSTM", 4); }, DType::F16, {{40, 3, 16}}},

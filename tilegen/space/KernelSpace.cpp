@@ -49,12 +49,34 @@ static AffineExpr positionIn(const KernelSpace &space, LoopKind kind) {
   return linearize(space.nest.context, coordinates, sizes);
 }
 
+/// The coordinates of axes of these sizes within the reduced loops. Any order of a sum's elements will do. So if each
+/// loop is some neighbouring axes, perhaps in another order as behind a transpose of the result, an element is read
+/// where the result needs it; else positions in row-major order are equal.
+static Exprs coordinatesIn(const KernelSpace &space, ArrayRef<AffineExpr> sizes) {
+  MLIRContext *context = space.nest.context;
+  SmallVector<unsigned> loops = space.loopsOfKind(LoopKind::Reduction);
+  Exprs coordinates;
+  for (size_t begin = 0, end = 1; end <= sizes.size(); ++end) {
+    ArrayRef<AffineExpr> axes = sizes.slice(begin, end - begin);
+    AffineExpr size = product(context, axes);
+    auto *loop = llvm::find_if(loops, [&](unsigned i) { return space.nest.loops[i].size == size; });
+    if (loop == loops.end())
+      continue;
+    llvm::append_range(coordinates, delinearize(getAffineDimExpr(*loop, context), axes));
+    loops.erase(loop);
+    begin = end;
+  }
+  return coordinates.size() == sizes.size() && loops.empty()
+             ? coordinates
+             : delinearize(positionIn(space, LoopKind::Reduction), sizes);
+}
+
 Exprs KernelSpace::reducedCoordinates(graph::ReduceOp reduce) const {
   unsigned which = llvm::find(loopOps, reduce.getOperation()) - loopOps.begin();
   Exprs sizes = graph::getSizes(reduce.getInput()), reducedSizes;
   for (int64_t axis : reduce.getAxes())
     reducedSizes.push_back(sizes[axis]);
-  Exprs reduced = delinearize(positionIn(*this, LoopKind::Reduction), reducedSizes), coordinates;
+  Exprs reduced = coordinatesIn(*this, reducedSizes), coordinates;
   for (size_t i = 0, kept = 0, inner = 0; i < sizes.size(); ++i)
     coordinates.push_back(llvm::is_contained(reduce.getAxes(), static_cast<int64_t>(i)) ? reduced[inner++]
                                                                                         : loopOpResults[which][kept++]);

@@ -73,19 +73,23 @@ Term convolveDepthwise(NodeBuilder &b, Term x, Term weights, const WindowShape &
   return multiplier > 1 ? joinGroups(b, result) : result;
 }
 
-/// With several groups: they become a batch loop.
-Term convolveGrouped(NodeBuilder &b, Term x, Term weights, const WindowShape &w, int64_t groups) {
+/// With several groups: they become a batch loop, or that of the images.
+Term convolveGrouped(NodeBuilder &b, Term x, Term weights, const WindowShape &w, int64_t groups, bool areImages) {
   size_t n = w.spatial();
   std::string o(outputLoops.substr(0, n)), k(kernelLoops.substr(0, n));
   Sizes from = weights.sizes();
   AffineExpr outputs = graph::divideExactly(from[0], b.number(groups));
   b.expect(outputs != nullptr,
            fmt::format("expected output channels that {} groups divide, got {}", groups, b.state.print(from[0])));
-  Sizes weightSizes{b.number(groups), outputs, from[1]};
-  weightSizes.append(from.begin() + 2, from.end());
+  Sizes sizes{b.number(groups), outputs, from[1]};
+  if (areImages && isPointwise(w, x))
+    return b.contract(x, b.reshape(weights, sizes), "g" + o + "c,gmc->g" + o + "m");
+  sizes.append(from.begin() + 2, from.end());
+  weights = b.reshape(weights, sizes);
+  if (areImages)
+    return b.contract(windowOf(b, x, w, 0), weights, "g" + o + k + "c,gmc" + k + "->g" + o + "m");
   Term grouped = splitGroups(b, x, groups, from[1]);
-  return joinGroups(b, b.contract(windowOf(b, grouped, w, 0), b.reshape(weights, weightSizes),
-                                  "b" + o + k + "gc,gmc" + k + "->b" + o + "gm"));
+  return joinGroups(b, b.contract(windowOf(b, grouped, w, 0), weights, "b" + o + k + "gc,gmc" + k + "->b" + o + "gm"));
 }
 
 /// Whether a kernel tap reads an element inside of a dimension of `size` for any of the `outputs` positions.
@@ -118,17 +122,58 @@ void dropIdleTaps(NodeBuilder &b, Term x, Term &weights, WindowShape &w) {
 
 } // namespace
 
-Term convolve(NodeBuilder &b, Term x, Term weights, WindowShape w, int64_t groups) {
+Term convolve(NodeBuilder &b, Term x, Term weights, WindowShape w, int64_t groups, bool areImages) {
   dropIdleTaps(b, x, weights, w);
   Sizes sizes = weights.sizes();
   std::optional<int64_t> outputs = graph::constantSize(sizes[0]);
   b.expect(groups >= 1 && groups <= 1 << 24, fmt::format("expected at least one group, got {}", groups));
-  b.unify(x.sizes().back(), sizes[1] * groups, "input channels");
+  b.unify(x.sizes().back(), areImages ? sizes[1] : sizes[1] * groups, "input channels");
   if (groups == 1)
     return convolveDense(b, x, weights, w);
   bool isDepthwise = graph::constantSize(sizes[1]) == 1 && outputs && *outputs % groups == 0;
-  return isDepthwise ? convolveDepthwise(b, x, weights, w, *outputs / groups)
-                     : convolveGrouped(b, x, weights, w, groups);
+  return isDepthwise && !areImages ? convolveDepthwise(b, x, weights, w, *outputs / groups)
+                                   : convolveGrouped(b, x, weights, w, groups, areImages);
+}
+
+bool areGroupsImages(Term x, int64_t groups) {
+  std::optional<int64_t> channels = graph::constantSize(x.sizes().back());
+  if (groups <= 1 || graph::constantSize(x.sizes().front()) != 1 || !channels || *channels % groups ||
+      *channels == groups) // sums over the windows of each channel
+    return false;
+  Value from = x.value;
+  for (; auto access = from.getDefiningOp<graph::AccessOpInterface>(); from = access.getData())
+    if (isa<graph::ReshapeOp>(access.getOperation())) {
+      auto sizes = graph::getSizes(cast<RankedTensorType>(access.getData().getType()));
+      return sizes.size() > 1 && graph::constantSize(sizes.front()) == groups;
+    }
+  return from.getDefiningOp<graph::ConstantOp>() != nullptr; // its reshape was folded
+}
+
+Term imagesOf(NodeBuilder &b, Term x, int64_t groups) {
+  Term planes = channelsFirst(b, x);
+  Sizes sizes = planes.sizes();
+  sizes[0] = b.number(groups), sizes[1] = graph::divideExactly(sizes[1], sizes[0]);
+  return channelsLast(b, b.reshape(planes, sizes));
+}
+
+Term withBias(NodeBuilder &b, Term result, bool areImages) {
+  if (!b.has(2))
+    return stored(b, result);
+  Sizes sizes = result.sizes();
+  if (!areImages || b.rank(2) != 1 || graph::constantSize(b.sizes(2)[0]) == 1)
+    return stored(b, result + b.along(b.in(2), result, result.rank() - 1));
+  b.unify(b.sizes(2)[0], sizes.front() * sizes.back(), "elements of the bias");
+  Term bias = b.reshape(b.in(2), {sizes.front(), sizes.back()});
+  return stored(b, result + b.broadcast(bias, sizes, {0, result.rank() - 1}));
+}
+
+Term planesOf(NodeBuilder &b, Term result, bool areImages) {
+  Term planes = channelsFirst(b, result);
+  if (!areImages)
+    return planes;
+  Sizes sizes = planes.sizes();
+  sizes[1] = sizes[0] * sizes[1], sizes[0] = b.number(1);
+  return b.reshape(planes, sizes);
 }
 
 SmallVector<int64_t> kernelOf(NodeBuilder &b, size_t x, size_t weights) {
@@ -153,12 +198,45 @@ static WindowShape convolutionWindow(NodeBuilder &b, size_t x, size_t weights) {
   return windowShape(b, kernelOf(b, x, weights), llvm::ArrayRef(b.sizes(x)).drop_front(2));
 }
 
+/// The images [B, x..., C] of which x [B * C, x..., 1] are the planes: [B, C, x...] reshaped to [B * C, 1, x...].
+/// nullopt if they are not.
+static std::optional<Term> imagesOfPlanes(NodeBuilder &b, Term x) {
+  auto last = x.value.getDefiningOp<graph::TransposeOp>();
+  auto merge = last ? last.getData().getDefiningOp<graph::ReshapeOp>() : graph::ReshapeOp();
+  if (!merge || graph::constantSize(x.sizes().back()) != 1)
+    return std::nullopt;
+  Term images = b.term(merge.getData());
+  Sizes from = images.sizes(), to = b.term(merge.getResult()).sizes();
+  bool areImages = from.size() == to.size() && ArrayRef(from).drop_front(2) == ArrayRef(to).drop_front(2) &&
+                   graph::constantSize(from[1]) != 1;
+  return areImages ? std::optional(channelsLast(b, images)) : std::nullopt;
+}
+
+/// One filter [1, 1, k...] for all planes of images [B, x..., C], such as a blur: sums over the windows of a channel.
+/// As a product of planes it would have one column, and rows that lie apart where channels lie last.
+static void convolvePlanes(NodeBuilder &b, Term images, WindowShape w) {
+  Term weights = b.raw(1);
+  dropIdleTaps(b, images, weights, w);
+  std::string o(outputLoops.substr(0, w.spatial())), k(kernelLoops.substr(0, w.spatial())), all = "b" + o + k + "c";
+  weights = b.reshape(weights, ArrayRef(weights.sizes()).drop_front(2));
+  Term result = b.sumOfProducts(windowOf(b, images, w, 0), all, weights, k, all, k);
+  Term planes = channelsFirst(b, withBias(b, result, /*areImages=*/false));
+  Sizes joined = planes.sizes();
+  joined[0] = joined[0] * joined[1], joined[1] = b.number(1);
+  b.out(b.reshape(planes, joined));
+}
+
 void conv(NodeBuilder &b) {
   WindowShape w = convolutionWindow(b, 0, 1);
-  Term result = convolve(b, channelsLast(b, b.raw(0)), b.raw(1), w, b.integer("group", 1));
-  if (b.has(2))
-    result = result + b.along(b.in(2), result, result.rank() - 1);
-  b.out(channelsFirst(b, stored(b, result)));
+  Term x = channelsLast(b, b.raw(0));
+  int64_t groups = b.integer("group", 1);
+  bool isOneFilter = graph::constantSize(b.sizes(1)[0]) == 1 && graph::constantSize(b.sizes(1)[1]) == 1;
+  if (isOneFilter && groups == 1)
+    if (std::optional<Term> images = imagesOfPlanes(b, x))
+      return convolvePlanes(b, *images, w);
+  bool areImages = areGroupsImages(x, groups);
+  Term result = convolve(b, areImages ? imagesOf(b, x, groups) : x, b.raw(1), w, groups, areImages);
+  b.out(planesOf(b, withBias(b, result, areImages), areImages));
 }
 
 //===- Integers ---------------------------------------------------------------------------------------------------===//

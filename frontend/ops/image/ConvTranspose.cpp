@@ -15,6 +15,7 @@ struct Transposed {
   SmallVector<int64_t> kernel, strides, dilations, low;
   Sizes output;
   int64_t groups = 1;
+  bool areImages = false;       // are the groups images of x?
   AffineExpr channels, results; // of each group
   size_t spatial() const { return kernel.size(); }
   bool isDepthwise() const { return groups > 1 && graph::constantSize(channels) == 1; }
@@ -265,27 +266,28 @@ Term sumOfPhases(NodeBuilder &b, Term window, Term weights, const PhaseLoops &lo
 /// window, and the result interleaves them: [N, q, j, p, ..., M] -> [N, q * stride, ..., M]. If half of the phases read
 /// other elements than the other half, the halves j are a batch, each with its own window. In one window they would
 /// multiply zeros again: 9 taps instead of 4 for a 4x4 kernel with stride 2. The result's sizes are rounded up to
-/// multiples of the strides. Groups of channels are a batch as well.
+/// multiples of the strides. Groups of channels are a batch as well, or the images.
 Term convolveByPhases(NodeBuilder &b, Term x, ArrayRef<Phases> dims, const Transposed &t) {
   size_t n = dims.size();
-  b.unify(x.sizes().back(), b.sizes(1)[0], "input channels");
+  b.unify(x.sizes().back(), t.areImages ? t.channels : b.sizes(1)[0], "input channels");
   const Tensor *constant = b.constant(1);
   Term weights = constant ? constantByPhase(b, *constant, dims, t.groups) : computedByPhase(b, b.raw(1), dims, t);
-  auto [window, loops] = windowsByPhase(b, t.groups > 1 ? splitGroups(b, x, t.groups, t.channels) : x, dims, t.groups);
+  bool areGrouped = t.groups > 1 && !t.areImages;
+  auto [window, loops] = windowsByPhase(b, areGrouped ? splitGroups(b, x, t.groups, t.channels) : x, dims, t.groups);
   const auto &[g, o, j, k, p] = loops;
+  std::string image = t.areImages ? g : "b", group = areGrouped ? g : "";
   if (j.empty())
     weights = withoutDims(b, weights, g.size(), n);
   if (k.empty())
     weights = withoutDims(b, weights, g.size(), n);
-  Term result =
-      t.isDepthwise()
-          ? sumOfPhases(b, window, weights, loops)
-          : b.contract(window, weights,
-                       fmt::format("b{0}{1}{2}{3}c,{3}{1}{2}c{4}m->b{5}{3}m", o, j, k, g, p, loops.interleaved()));
+  Term result = t.isDepthwise() ? sumOfPhases(b, window, weights, loops)
+                                : b.contract(window, weights,
+                                             fmt::format("{6}{0}{1}{2}{7}c,{3}{1}{2}c{4}m->{6}{5}{7}m", o, j, k, g, p,
+                                                         loops.interleaved(), image, group));
   Sizes joined{x.sizes()[0]};
   for (const Phases &dim : dims)
     joined.push_back(graph::canonicalSize(dim.output * dim.stride));
-  joined.push_back(t.results * t.groups);
+  joined.push_back(areGrouped ? t.results * t.groups : t.results);
   return b.reshape(result, joined);
 }
 
@@ -334,14 +336,14 @@ void convTranspose(NodeBuilder &b) {
   Transposed t = transposedConvolution(b);
   Term x = channelsLast(b, b.raw(0));
   std::optional<SmallVector<Phases>> phases = phasesOf(t, b.state.context);
-  Term result = phases ? convolveByPhases(b, x, *phases, t) : convolveZeros(b, x, t);
-  if (b.has(2))
-    result = result + b.along(b.in(2), result, result.rank() - 1);
-  result = stored(b, result);
+  t.areImages = phases && areGroupsImages(x, t.groups);
+  if (t.areImages)
+    x = imagesOf(b, x, t.groups);
+  Term result = withBias(b, phases ? convolveByPhases(b, x, *phases, t) : convolveZeros(b, x, t), t.areImages);
   for (size_t i = 0; i < t.spatial(); ++i) // crops what the phases have beyond the result
     if (result.sizes()[1 + i] != t.output[i])
       result = b.slice(result, 1 + static_cast<int64_t>(i), b.number(0), t.output[i], 1);
-  b.out(channelsFirst(b, result));
+  b.out(planesOf(b, result, t.areImages));
 }
 
 } // namespace tilewright::ops

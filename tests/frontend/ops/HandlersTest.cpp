@@ -36,7 +36,7 @@ std::string rawData(const Tensor &tensor) {
   return packed;
 }
 
-/// A model of one node, and the tensors for it.
+/// A model of one node, perhaps behind reshapes of its inputs, and the tensors for it.
 struct NodeModel {
   explicit NodeModel(const Case &test) : model(test.opset, 10) {
     if (!test.domain.empty())
@@ -65,11 +65,26 @@ struct NodeModel {
       model.initializer(names.back(), input.shape, input.type)->set_raw_data(rawData(all.back()));
       return;
     }
+    std::string name = names.back();
+    Tensor tensor = all.back();
+    if (!input.from.empty()) {
+      name = "from " + name, tensor = tensor.reshaped(input.from);
+      addReshape(name, input.shape);
+    }
     std::vector<Dim> dims;
-    for (int64_t size : input.shape)
+    for (int64_t size : tensor.shape())
       dims.push_back(static_cast<int>(size));
-    model.input(names.back(), dims, input.type);
-    given.push_back(all.back());
+    model.input(name, dims, input.type);
+    given.push_back(tensor);
+  }
+
+  /// Makes the last input of the node a reshape of `from`.
+  void addReshape(const std::string &from, const Shape &shape) {
+    std::string sizes = "shape of " + names.back();
+    onnx::TensorProto *tensor = model.initializer(sizes, {static_cast<int64_t>(shape.size())}, DType::I64);
+    for (int64_t size : shape)
+      tensor->add_int64_data(size);
+    model.node("Reshape", {from, sizes}, {names.back()});
   }
 
   TinyModel model;

@@ -14,12 +14,20 @@ struct Input {
   bool absent = false;
   bool isWeights = false; // random, but constant
   bool isFed = false;     // the contents are no constant, but given when running
+  Shape from = {};        // where not empty, the model's input has this shape and is reshaped to `shape`
 };
 
 /// A random input that is constant.
 inline Input weights(Shape shape, DType type = DType::F32) {
   Input input{std::move(shape), type};
   input.isWeights = true;
+  return input;
+}
+
+/// A random input that a Reshape makes of one of shape `from`.
+inline Input reshaped(Shape from, Shape shape, DType type = DType::F32) {
+  Input input{std::move(shape), type};
+  input.from = std::move(from);
   return input;
 }
 

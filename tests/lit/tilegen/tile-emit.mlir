@@ -38,3 +38,19 @@ graph.kernel @columns(%x: tensor<128x512xf16>, %y: tensor<512x768xf16>) -> tenso
   %e = math.exp %a : tensor<128x768xf32>
   graph.return %e : tensor<128x768xf32>
 }
+
+// A row's elements are summed in the order in which the transposed result needs them, so each is read once.
+// CHECK-LABEL: tile.kernel @turned_rows(
+// CHECK: %[[V:.*]] = tile.load %arg0[%{{.*}}] bounds () -> (40, 8, 32) map (d0, d1, d2) -> (d0, d2, d1)
+// CHECK-NOT: tile.load
+// CHECK: %[[S:.*]] = tile.broadcast %{{.*}} : tensor<1x1x1xf32> -> tensor<1x8x32xf32>
+// CHECK: %[[D:.*]] = arith.divf %[[V]], %[[S]]
+// CHECK: tile.store %[[D]], %arg1[%{{.*}}] bounds () -> (40, 8, 32) map (d0, d1, d2) -> (d0, d1, d2)
+graph.kernel @turned_rows(%x: tensor<40x32x2x4xf32>) -> tensor<40x2x4x32xf32>
+    attributes {schedule = #tile.schedule<row_reduction, tile = [1], reduce = [8, 32], warps = 1>} {
+  %s = graph.reduce <sum> %x axes [1, 2, 3] : tensor<40x32x2x4xf32> -> tensor<40xf32>
+  %b = graph.broadcast %s dims [0] : tensor<40xf32> -> tensor<40x32x2x4xf32>
+  %d = arith.divf %x, %b : tensor<40x32x2x4xf32>
+  %t = graph.transpose %d perm [0, 2, 3, 1] : tensor<40x32x2x4xf32> -> tensor<40x2x4x32xf32>
+  graph.return %t : tensor<40x2x4x32xf32>
+}

@@ -99,4 +99,21 @@ module attributes {graph.nodes = ["a|Add", "emb|Gather"]} {
     %y = arith.mulf %r, %c {graph.node = 0 : i64} : tensor<2x12x2x5xf32>
     graph.return %y : tensor<2x12x2x5xf32>
   }
+  // Filters scaled for each of two images and divided by the sum of their squares, stored taps first: the row is read in another order than it is stored.
+  graph.kernel @demodulated_filters(%s: tensor<2x6xf16>, %w: tensor<3x6x2x3xf16>) -> tensor<2x3x2x3x6xf16> {
+    %s32 = arith.extf %s {graph.node = 0 : i64} : tensor<2x6xf16> to tensor<2x6xf32>
+    %w32 = arith.extf %w {graph.node = 0 : i64} : tensor<3x6x2x3xf16> to tensor<3x6x2x3xf32>
+    %sb = graph.broadcast %s32 dims [0, 2] {graph.node = 0 : i64} : tensor<2x6xf32> -> tensor<2x3x6x2x3xf32>
+    %wb = graph.broadcast %w32 dims [1, 2, 3, 4] {graph.node = 0 : i64} : tensor<3x6x2x3xf32> -> tensor<2x3x6x2x3xf32>
+    %m = arith.mulf %sb, %wb {graph.node = 0 : i64} : tensor<2x3x6x2x3xf32>
+    %r = graph.reshape %m {graph.node = 0 : i64} : tensor<2x3x6x2x3xf32> -> tensor<6x6x2x3xf32>
+    %q = arith.mulf %r, %r {graph.node = 0 : i64} : tensor<6x6x2x3xf32>
+    %sum = graph.reduce <sum> %q axes [1, 2, 3] {graph.node = 0 : i64} : tensor<6x6x2x3xf32> -> tensor<6xf32>
+    %rb = graph.broadcast %sum dims [0] {graph.node = 0 : i64} : tensor<6xf32> -> tensor<6x6x2x3xf32>
+    %d = arith.divf %r, %rb {graph.node = 0 : i64} : tensor<6x6x2x3xf32>
+    %h = arith.truncf %d {graph.node = 0 : i64} : tensor<6x6x2x3xf32> to tensor<6x6x2x3xf16>
+    %i = graph.reshape %h {graph.node = 0 : i64} : tensor<6x6x2x3xf16> -> tensor<2x3x6x2x3xf16>
+    %t = graph.transpose %i perm [0, 1, 3, 4, 2] {graph.node = 0 : i64} : tensor<2x3x6x2x3xf16> -> tensor<2x3x2x3x6xf16>
+    graph.return %t : tensor<2x3x2x3x6xf16>
+  }
 }

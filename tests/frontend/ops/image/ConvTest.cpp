@@ -148,6 +148,44 @@ std::vector<Case> transposedByPhases() {
   };
 }
 
+/// Groups that are images, each of which has weights of its own, and images that are planes.
+std::vector<Case> ofImagesInGroups() {
+  std::pair<std::string, AttributeValue> two{"group", int64_t(2)}, three{"group", int64_t(3)};
+  auto four = [](const char *name, int64_t value) {
+    return std::pair<std::string, AttributeValue>(name, List(4, value));
+  };
+  std::pair<std::string, AttributeValue> steps{"strides", List{2, 2}};
+  Input x = reshaped({3, 4, 6, 5}, {1, 12, 6, 5}), pair = reshaped({2, 3, 4, 5}, {1, 6, 4, 5});
+  return {
+      {"Conv", {x, {{6, 4, 3, 3}}}, {three, four("pads", 1)}},
+      {"Conv", {x, {{6, 4, 3, 3}}, {{6}}}, {three, steps}},
+      {"Conv", {x, weights({6, 4, 3, 3}), weights({6})}, {three, {"dilations", List{2, 1}}, four("pads", 2)}},
+      {"Conv", {x, {{9, 4, 1, 1}}, {{9}}}, {three}},
+      {"Conv", {weights({1, 12, 5, 4}), {{6, 4, 3, 3}}}, {three}},
+      {"Conv", {x, {{9, 4, 1, 1}}}, {three, steps}},
+      {"Conv", {reshaped({2, 3, 7}, {1, 6, 7}), {{8, 3, 4}}, {{8}}}, {two}},
+      {"Conv", {reshaped({2, 3, 1, 2}, {1, 6, 1, 2}), {{8, 3, 3, 3}}}, {two, four("pads", 1)}},
+      // Two images, which lie otherwise; an image's channels that are not the groups'; and one channel each.
+      {"Conv", {reshaped({6, 2, 4, 4}, {2, 6, 4, 4}), {{6, 2, 3, 3}}}, {three}},
+      {"Conv", {reshaped({6, 2, 4, 4}, {1, 12, 4, 4}), {{6, 4, 3, 3}}}, {three}},
+      {"Conv", {reshaped({3, 1, 4, 4}, {1, 3, 4, 4}), {{6, 1, 3, 3}}}, {three}},
+      // One filter for the planes of images; of other images; with taps that only meet padding; and two filters.
+      {"Conv", {reshaped({2, 3, 6, 5}, {6, 1, 6, 5}), {{1, 1, 4, 3}}, {{1}}}, {four("pads", 1)}},
+      {"Conv", {reshaped({2, 3, 6, 5}, {6, 1, 6, 5}), weights({1, 1, 3, 3})}, {steps}},
+      {"Conv", {reshaped({2, 3, 9}, {6, 1, 9}), {{1, 1, 3}}}, {{"dilations", List{2}}}},
+      {"Conv", {reshaped({2, 3, 5, 6}, {6, 1, 6, 5}), {{1, 1, 3, 3}}}},
+      {"Conv", {reshaped({2, 3, 1, 2}, {6, 1, 1, 2}), {{1, 1, 3, 3}}}, {four("pads", 1)}},
+      {"Conv", {reshaped({2, 3, 6, 5}, {6, 1, 6, 5}), {{2, 1, 3, 3}}, {{2}}}, {four("pads", 1)}},
+      {"ConvTranspose", {pair, {{6, 2, 3, 3}}}, {two, steps}},
+      {"ConvTranspose", {pair, {{6, 2, 3, 3}}, {{4}}}, {two, steps, {"output_padding", List{1, 1}}, four("pads", 1)}},
+      {"ConvTranspose", {pair, weights({6, 2, 4, 4}), {{4}}}, {two, steps, four("pads", 1)}},
+      {"ConvTranspose", {pair, {{6, 2, 4, 2}}}, {two, steps, {"pads", List{1, 0, 1, 0}}}},
+      {"ConvTranspose", {pair, {{6, 2, 1, 1}}}, {two, steps}},
+      {"ConvTranspose", {pair, {{6, 2, 3, 3}}, {{4}}}, {two, {"dilations", List{2, 2}}}},
+      {"ConvTranspose", {reshaped({2, 1, 4, 4}, {1, 2, 4, 4}), {{2, 2, 8, 8}}}, {two, {"strides", List{4, 4}}}},
+  };
+}
+
 struct ImportedConvolutions : ImporterTest {
   /// Computed weights [8, 2, 4, 4] with two groups or, if `depthwise`, as many as channels.
   std::string transposed(bool depthwise, int64_t stride) {
@@ -183,6 +221,23 @@ TEST_F(ImportedConvolutions, OfBytesAreReductionsIfEachChannelIsAGroup) {
   EXPECT_EQ(contractionsOfBytes(8, 4), 1u);
 }
 
+TEST_F(ImportedConvolutions, GroupsThatAreImagesAreNoDimensionOfTheirOwn) {
+  TinyModel m;
+  m.input("x", {4, 8, 6, 6}).input("w", {12, 8, 3, 3}).output("y");
+  for (auto [name, size] : {std::pair("one", 1), std::pair("four", 4)}) {
+    onnx::TensorProto *sizes = m.initializer(name, {4}, DType::I64);
+    for (int64_t dim : {size, -1, 6, 6})
+      sizes->add_int64_data(dim);
+  }
+  m.node("Reshape", {"x", "one"}, {"channels"});
+  onnx::NodeProto *node = m.node("Conv", {"channels", "w"}, {"z"});
+  setAttribute(node, "group", int64_t(4)), setAttribute(node, "pads", List(4, 1));
+  m.node("Reshape", {"z", "four"}, {"y"});
+  std::string graph = text(m);
+  EXPECT_EQ(count(graph, "tensor<4x6x6x8xf32> -> tensor<4x6x6x3x3x8xf32>"), 1u);
+  EXPECT_EQ(count(graph, "-> tensor<4x6x6x3xf32>"), 1u);
+}
+
 TEST_F(ImportedConvolutions, TransposedHaveNoZerosInTheImage) {
   std::string groups = transposed(false, 2);
   EXPECT_EQ(count(groups, "graph.contract "), 1u);
@@ -208,6 +263,7 @@ namespace tilewright::test {
 
 INSTANTIATE_TEST_SUITE_P(Convolutions, HandlersTest, testing::ValuesIn(convolutions()), caseName);
 INSTANTIATE_TEST_SUITE_P(TransposedConvolutions, HandlersTest, testing::ValuesIn(transposedConvolutions()), caseName);
+INSTANTIATE_TEST_SUITE_P(ImagesInGroups, HandlersTest, testing::ValuesIn(ofImagesInGroups()), caseName);
 INSTANTIATE_TEST_SUITE_P(TransposedByPhases, HandlersTest, testing::ValuesIn(transposedByPhases()), caseName);
 
 } // namespace tilewright::test
