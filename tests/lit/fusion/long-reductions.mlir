@@ -147,11 +147,11 @@ module attributes {graph.nodes = ["norm|InstanceNormalization"]} {
 // Rows whose innermost dimensions are short fill a program's threads together, as those of a filter [channels, 3, 3] do; so do no 3x3 elements alone.
 // GPU-LABEL: module
 // GPU: graph.reduce <sum> {{.*}} axes [1, 2, 3] : tensor<2048x512x3x3xf32> -> tensor<2048xf32>
-// GPU: axes [2, 4, 5] : tensor<32x32x16x4x3x3xf32> -> tensor<32x32x4xf32>
+// GPU: axes [2, 4, 5] : tensor<32x4x512x4x3x3xf32> -> tensor<32x4x4xf32>
 module {
-  func.func @main(%x: tensor<2048x512x3x3xf32>, %y: tensor<32x512x4x3x3xf32>) -> (tensor<2048xf32>, tensor<32x4xf32>) {
+  func.func @main(%x: tensor<2048x512x3x3xf32>, %y: tensor<32x2048x4x3x3xf32>) -> (tensor<2048xf32>, tensor<32x4xf32>) {
     %s = graph.reduce <sum> %x axes [1, 2, 3] : tensor<2048x512x3x3xf32> -> tensor<2048xf32>
-    %t = graph.reduce <sum> %y axes [1, 3, 4] : tensor<32x512x4x3x3xf32> -> tensor<32x4xf32>
+    %t = graph.reduce <sum> %y axes [1, 3, 4] : tensor<32x2048x4x3x3xf32> -> tensor<32x4xf32>
     return %s, %t : tensor<2048xf32>, tensor<32x4xf32>
   }
 }
