@@ -245,8 +245,8 @@ std::optional<Reason> Analysis::visitReduce(graph::ReduceOp op) {
     full = sizesOf(op.getInput());
     row = result = sizesOf(op.getResult());
     axes = llvm::to_vector(op.getAxes());
-    mayHoldColumns = geometry.kind == RootKind::Window && !isWindowed(op.getInput()) && canHoldColumns(op);
-  } else if (mayHoldColumns && areRows(op) && !isWindowed(op.getInput())) {
+    mayHoldColumns = geometry.kind == RootKind::Window && canHoldColumns(op);
+  } else if (mayHoldColumns && areRows(op) && canHoldColumns(op)) {
     holdColumns();
   } else if (geometry.kind == RootKind::Window || isWindow(op)) {
     return place.space == Space::Free ? Reason::OtherLoops : Reason::WindowIsRepeated;
@@ -472,6 +472,24 @@ GeometryOrRefusal Analysis::run(ArrayRef<Operation *> ops) {
 
 } // namespace
 
+/// Whether a value is computed from windows, element by element. Other kernels are looked into as well, since this one
+/// may come to hold what they do.
+static bool isMadeOfWindows(Value value) {
+  llvm::SetVector<Operation *> open;
+  auto add = [&](Value operand) {
+    if (Operation *op = operand.getDefiningOp())
+      open.insert(op);
+  };
+  add(value);
+  for (size_t i = 0; i < open.size(); ++i) {
+    if (isa<graph::WindowOp>(open[i]))
+      return true;
+    if (isElementwise(open[i]) || isa<graph::ReshapeOp, graph::TransposeOp, graph::BroadcastOp>(open[i]))
+      llvm::for_each(open[i]->getOperands(), add);
+  }
+  return false;
+}
+
 bool fusion::canHoldColumns(graph::ReduceOp op) {
   constexpr int64_t longestColumn = 4096;
   SmallVector<AffineExpr> sizes(graph::getSizes(cast<RankedTensorType>(op.getInput().getType())));
@@ -484,7 +502,7 @@ bool fusion::canHoldColumns(graph::ReduceOp op) {
     if (length > longestColumn)
       return false;
   }
-  return true;
+  return !isMadeOfWindows(op.getInput());
 }
 
 GeometryOrRefusal fusion::analyze(ArrayRef<Operation *> ops) { return Analysis().run(ops); }
