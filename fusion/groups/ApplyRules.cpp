@@ -54,8 +54,13 @@ namespace {
 /// `user` reads `value`, which another operation of the graph computes.
 struct Use {
   Value value;
-  Operation *user;
+  Operation *producer, *user;
   bool insideNode; // where every rule applies
+
+  /// Whether a rule has replaced one of the operations, or let the user read another value.
+  bool isGone(const GroupGraph &graph) const {
+    return !graph.groupOf(producer) || !graph.groupOf(user) || !llvm::is_contained(user->getOperands(), value);
+  }
 };
 } // namespace
 
@@ -70,7 +75,7 @@ static std::vector<Use> usesToTry(const GroupGraph &graph, FusionMode mode) {
     for (Value operand : op->getOperands())
       if (graph.groupOf(operand) && (operand.getDefiningOp<graph::TransposeOp>() != nullptr) == transposed)
         if (bool inside = isInsideNode(operand, op); inside || betweenNodes)
-          uses.push_back({operand, op, inside});
+          uses.push_back({operand, operand.getDefiningOp(), op, inside});
   };
   for (Operation *op : graph.operations())
     for (bool transposed : {false, true})
@@ -82,9 +87,11 @@ static std::vector<Use> usesToTry(const GroupGraph &graph, FusionMode mode) {
 static bool applyRule(const Rule &rule, GroupGraph &graph, FusionOptions options, llvm::ArrayRef<Use> uses,
                       Refusals &refused) {
   bool changed = false;
-  for (auto [value, user, insideNode] : uses) {
-    Edge edge{graph.groupOf(value), graph.groupOf(user), value, user};
-    if (edge.producer == edge.consumer || !modeAllows(options.mode, rule.from, insideNode) ||
+  for (const Use &use : uses) {
+    if (rule.merge && changed && use.isGone(graph))
+      continue;
+    Edge edge{graph.groupOf(use.producer), graph.groupOf(use.user), use.value, use.user};
+    if (edge.producer == edge.consumer || !modeAllows(options.mode, rule.from, use.insideNode) ||
         refused.contains(rule, edge) || !rule.admits(edge))
       continue;
     if (rule.feeds) {
@@ -92,11 +99,12 @@ static bool applyRule(const Rule &rule, GroupGraph &graph, FusionOptions options
       continue;
     }
     if (rule.merge) {
-      if (rule.merge(graph, edge)) { // some of `uses` are gone
+      if (rule.merge(graph, edge)) {
         edge.consumer->addRule(rule.name);
-        return true;
+        changed = true;
+      } else {
+        refused.add(rule, edge);
       }
-      refused.add(rule, edge);
       continue;
     }
     GeometryOrRefusal geometry = checkUnion(graph, *edge.producer, *edge.consumer);
@@ -118,9 +126,9 @@ void fusion::applyRules(Round round, GroupGraph &graph, FusionOptions options) {
     changed = false;
     for (const Rule &rule : ruleTable())
       if (rule.first <= round && applyRule(rule, graph, options, uses, refused)) {
-        if (rule.merge)
+        if (rule.merge) // others stand for some operations
           uses = usesToTry(graph, options.mode);
-        llvm::erase_if(uses, [&](const Use &use) { return graph.groupOf(use.value) == graph.groupOf(use.user); });
+        llvm::erase_if(uses, [&](const Use &use) { return graph.groupOf(use.producer) == graph.groupOf(use.user); });
         changed = true;
       }
   }
