@@ -3,6 +3,7 @@
 #include "fusion/Geometry.h"
 
 #include "fusion/Attention.h"
+#include "fusion/Columns.h"
 
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/Sizes.h"
@@ -471,39 +472,6 @@ GeometryOrRefusal Analysis::run(ArrayRef<Operation *> ops) {
 }
 
 } // namespace
-
-/// Whether a value is computed from windows, element by element. Other kernels are looked into as well, since this one
-/// may come to hold what they do.
-static bool isMadeOfWindows(Value value) {
-  llvm::SetVector<Operation *> open;
-  auto add = [&](Value operand) {
-    if (Operation *op = operand.getDefiningOp())
-      open.insert(op);
-  };
-  add(value);
-  for (size_t i = 0; i < open.size(); ++i) {
-    if (isa<graph::WindowOp>(open[i]))
-      return true;
-    if (isElementwise(open[i]) || isa<graph::ReshapeOp, graph::TransposeOp, graph::BroadcastOp>(open[i]))
-      llvm::for_each(open[i]->getOperands(), add);
-  }
-  return false;
-}
-
-bool fusion::canHoldColumns(graph::ReduceOp op) {
-  constexpr int64_t longestColumn = 4096;
-  SmallVector<AffineExpr> sizes(graph::getSizes(cast<RankedTensorType>(op.getInput().getType())));
-  int64_t length = 1;
-  for (int64_t axis : op.getAxes()) {
-    std::optional<int64_t> size = graph::constantSize(sizes[axis]);
-    if (!size || *size > longestColumn)
-      return false;
-    length *= static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(*size)));
-    if (length > longestColumn)
-      return false;
-  }
-  return !isMadeOfWindows(op.getInput());
-}
 
 GeometryOrRefusal fusion::analyze(ArrayRef<Operation *> ops) { return Analysis().run(ops); }
 

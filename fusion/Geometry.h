@@ -46,11 +46,6 @@ struct Geometry {
 
 using GeometryOrRefusal = std::variant<Geometry, Refusal>;
 
-/// Whether the columns that `op` reduces have a known length that one program of a GPU can hold in registers: 4,096
-/// elements, where each reduced size counts as the next power of two, as tiles do. Not so elements of windows, which
-/// overlap in memory, and which each reduction is to read itself.
-bool canHoldColumns(graph::ReduceOp op);
-
 /// The geometry of `ops`, operations of one block in program order, or why they cannot be one kernel.
 GeometryOrRefusal analyze(llvm::ArrayRef<mlir::Operation *> ops);
 

@@ -2,7 +2,7 @@
 // Which reductions are split, into how many parts, along which dimension.
 #include "fusion/LongReductions.h"
 
-#include "fusion/Geometry.h"
+#include "fusion/Columns.h"
 
 #include "frontend/graph/GraphOps.h"
 #include "frontend/graph/Sizes.h"

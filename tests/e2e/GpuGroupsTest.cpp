@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the kernels of a GPU compute, without one: a model is grouped for sm_90a, and its groups are then compiled for
-// the host. So rules that only GPUs have (pairs and parts of products, states that are stored twice, windows that
-// are copied or turned)
-// are compared with what the host's own groups compute.
+// the host. So rules that only GPUs have (pairs and parts of products, states that are stored twice, windows that are
+// copied or turned, columns that are held) are compared with what the host's own groups compute.
 #include "tests/ScratchFolder.h"
 #include "tests/e2e/HostContext.h"
 
@@ -82,6 +81,27 @@ TinyModel modulated(const char *op, DType type, int images, int channels, int re
     setAttribute(node, "output_padding", std::vector<int64_t>{1, 1});
   }
   m.node("Reshape", {"z", "each"}, {"images"}), m.node("Relu", {"images"}, {"y"});
+  return m;
+}
+
+/// A softmax over the middle dimension.
+TinyModel columnSoftmax() {
+  TinyModel m(18);
+  m.input("x", {"n", 37, 20}, DType::F16).output("y");
+  setAttribute(m.node("Softmax", {"x"}, {"y"}), "axis", int64_t(1));
+  return m;
+}
+
+/// Each channel of an image with its channels last, relative to its mean and variance.
+TinyModel normalizedChannels() {
+  TinyModel m;
+  m.input("x", {1, 9, 7, 24}).output("y");
+  auto mean = [&](const char *from, const char *to) {
+    setAttribute(m.node("ReduceMean", {from}, {to}), "axes", std::vector<int64_t>{1, 2});
+  };
+  mean("x", "mean"), m.node("Sub", {"x", "mean"}, {"centered"});
+  m.node("Mul", {"centered", "centered"}, {"square"}), mean("square", "variance");
+  m.node("Exp", {"variance"}, {"scale"}), m.node("Div", {"centered", "scale"}, {"y"});
   return m;
 }
 
@@ -197,6 +217,8 @@ const Row rows[] = {
      [] { return modulated("ConvTranspose", DType::F16, 3, 64, 40); },
      DType::F16,
      {{3, 64, 7, 9}}},
+    {"ColumnSoftmax", "graph.kernel @softmax(", columnSoftmax, DType::F16, {{1, 37, 20}, {3, 37, 20}}},
+    {"NormalizedChannels", "graph.kernel @reducemean_sub_", normalizedChannels, DType::F32, {{1, 9, 7, 24}}},
     {"Pair", "contract-pair", pair, DType::F16, {{21, 48}}},
     {"Parts", "contract-parts", parts, DType::F16, {{21, 48}}},
     {"Lstm", "contract-parts", [] { return recurrence("LSTM", 4); }, DType::F16, {{40, 3, 16}}},
