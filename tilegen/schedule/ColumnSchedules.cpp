@@ -7,7 +7,7 @@
 //     [196, 1152] -> [1152]    tile = [32], reduce = [256], 8 warps: 4 threads abreast, 64 down, 4 vectors each
 //
 // The constants were found by timing 29 means and softmaxes, of 2 to 12,544 elements and 1 to 64 images, on an H100,
-// each with up to 90 schedules (docs/performance/gpu-code.md, "Columns").
+// each with up to 90 schedules (docs/performance/gpu-models.md, "Networks of timm, and columns").
 #include "tilegen/schedule/ColumnSchedules.h"
 
 #include "tilegen/schedule/ContractionTiles.h"
