@@ -24,7 +24,6 @@ constexpr int64_t elementsOfProgram = 8192; // of whole columns, if that leaves 
 constexpr int64_t fewestElements = 256;
 constexpr int64_t elementsOfThread = 32, elementsOfFew = 16, fewElements = 1024; // of a program with few
 constexpr int64_t mostThreads = 512;                                             // all of them where columns have steps
-constexpr int64_t bytesOfVector = 16;
 constexpr int64_t leastResults = 32, mostResults = 1024; // of a program, where columns are short
 constexpr int64_t shortColumn = 16, resultsOfThread = 8; // that one thread reduces in straight code
 
@@ -38,13 +37,15 @@ bool readsAgain(const KernelSpace &space) {
          });
 }
 
-/// The bytes of the widest element that is read.
-int64_t bytesOfElement(const KernelSpace &space) {
+/// The columns that a thread loads at once: a vector of the narrowest elements that are read. Bytes count as halves,
+/// since what they become takes more registers.
+int64_t columnsOfVector(const KernelSpace &space) {
+  constexpr int64_t bytesOfVector = 16, leastBytes = 2;
   graph::KernelOp kernel = space.source;
-  int64_t bits = 8;
+  int64_t bytes = bytesOfVector;
   for (Type type : kernel.getBody().getArgumentTypes())
-    bits = std::max<int64_t>(bits, cast<RankedTensorType>(type).getElementType().getIntOrFloatBitWidth());
-  return bits / 8;
+    bytes = std::min<int64_t>(bytes, cast<RankedTensorType>(type).getElementType().getIntOrFloatBitWidth() / 8);
+  return bytesOfVector / std::max(bytes, leastBytes);
 }
 
 /// The sizes of the reduced loops; empty if some are not known.
@@ -80,7 +81,7 @@ tile::ScheduleAttr scheduleColumns(const KernelSpace &space, const TargetDesc &t
   }
   bool isStepped =
       llvm::any_of(llvm::zip_equal(lengths, steps), [](auto pair) { return std::get<1>(pair) < std::get<0>(pair); });
-  int64_t vector = bytesOfVector / bytesOfElement(space),
+  int64_t vector = columnsOfVector(space),
           most = std::clamp(elementsOfProgram / column * (isStepped ? 2 : 1), vector, mostResults),
           least = isStepped || isHeld ? std::max(vector, fewestElements / column) : std::min(leastResults, most);
   SmallVector<int64_t> tile = tileParallelLoops(space, std::clamp(wanted, least, most));
