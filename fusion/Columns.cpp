@@ -30,15 +30,14 @@ static bool isMadeOfWindows(Value value) {
 }
 
 bool fusion::canHoldColumns(graph::ReduceOp op) {
-  constexpr int64_t longestColumn = 4096;
   SmallVector<AffineExpr> sizes(graph::getSizes(cast<RankedTensorType>(op.getInput().getType())));
   int64_t length = 1;
   for (int64_t axis : op.getAxes()) {
     std::optional<int64_t> size = graph::constantSize(sizes[axis]);
-    if (!size || *size > longestColumn)
+    if (!size || *size > longestHeldColumn)
       return false;
     length *= static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(*size)));
-    if (length > longestColumn)
+    if (length > longestHeldColumn)
       return false;
   }
   return !isMadeOfWindows(op.getInput());

@@ -8,8 +8,11 @@
 
 namespace tilewright::fusion {
 
-/// Whether the columns that `op` reduces have a known length that one program of a GPU can hold in registers: 4,096
-/// elements, where each reduced size counts as the next power of two, as tiles do. Not so elements of windows, which
+/// The elements of the longest column that one program of a GPU holds in registers.
+inline constexpr int64_t longestHeldColumn = 4096;
+
+/// Whether the columns that `op` reduces have a known length that a program can hold, where each reduced size counts as
+/// the next power of two, as tiles do. Not so elements of windows, which
 /// overlap in memory, and which each reduction is to read itself.
 bool canHoldColumns(graph::ReduceOp op);
 

@@ -215,7 +215,7 @@ std::optional<Reason> Analysis::visitAccess(graph::AccessOpInterface op) {
 }
 
 /// A row reduction reduces the innermost loops. All other reductions, and all reductions of windows, are of the kind
-/// Window, whose innermost kept loop is vectorized.
+/// Window, whose innermost kept loop is vectorized, unless a program holds the columns (Columns.h).
 bool Analysis::isWindow(graph::ReduceOp op) const {
   if (isWindowed(op.getInput()))
     return true;

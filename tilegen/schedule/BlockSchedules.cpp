@@ -39,7 +39,7 @@ static int64_t tileOf(std::optional<int64_t> size, int64_t limit) {
   return std::min<int64_t>(limit, 32);
 }
 
-SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t elements) {
+SmallVector<int64_t> blocks::tileParallelLoops(const KernelSpace &space, int64_t elements) {
   SmallVector<int64_t> tiles;
   SmallVector<unsigned> parallel =
       space.loopsOfKind(LoopKind::Parallel); // `reverse` keeps no list that it is given as a temporary
@@ -50,7 +50,7 @@ SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t element
   return tiles;
 }
 
-int64_t resultsOf(const KernelSpace &space) {
+int64_t blocks::resultsOf(const KernelSpace &space) {
   int64_t total = 1;
   for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
     total *= constantOf(space.loops()[loop].size).value_or(1);
@@ -59,7 +59,7 @@ int64_t resultsOf(const KernelSpace &space) {
 
 /// Elements of one block: few enough that a small problem still occupies every unit.
 static int64_t parallelElements(const KernelSpace &space, const TargetDesc &target) {
-  return std::clamp<int64_t>(powerAbove(resultsOf(space) / target.units), fewestElements, pointwiseElements);
+  return std::clamp<int64_t>(powerAbove(blocks::resultsOf(space) / target.units), fewestElements, pointwiseElements);
 }
 
 tile::ScheduleAttr blocks::scheduleReductions(const KernelSpace &space, const TargetDesc &target) {
@@ -67,7 +67,7 @@ tile::ScheduleAttr blocks::scheduleReductions(const KernelSpace &space, const Ta
     return schedule;
   if (tile::ScheduleAttr schedule = scheduleColumns(space, target))
     return schedule;
-  int64_t row = 1, stepOfLong = resultsOf(space) < int64_t(2) * target.units ? stepOfFewRows : stepOfLongRow;
+  int64_t row = 1, stepOfLong = blocks::resultsOf(space) < int64_t(2) * target.units ? stepOfFewRows : stepOfLongRow;
   SmallVector<int64_t> steps;
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   for (unsigned loop : llvm::reverse(reduced)) {
@@ -83,7 +83,7 @@ tile::ScheduleAttr blocks::scheduleReductions(const KernelSpace &space, const Ta
   }
   int64_t each = space.root == RootKind::RowReduction ? std::max<int64_t>(1, pointwiseElements / row)
                                                       : parallelElements(space, target);
-  SmallVector<int64_t> tile = tileParallelLoops(space, each);
+  SmallVector<int64_t> tile = blocks::tileParallelLoops(space, each);
   int64_t elements = row;
   for (int64_t size : tile)
     elements *= size;
@@ -134,7 +134,7 @@ static tile::ScheduleAttr scheduleTransposed(const KernelSpace &space, const Tar
 tile::ScheduleAttr blocks::schedulePointwise(const KernelSpace &space, const TargetDesc &target) {
   if (tile::ScheduleAttr schedule = scheduleTransposed(space, target))
     return schedule;
-  SmallVector<int64_t> tile = tileParallelLoops(space, pointwiseElements);
+  SmallVector<int64_t> tile = blocks::tileParallelLoops(space, pointwiseElements);
   int64_t elements = 1;
   for (int64_t size : tile)
     elements *= size;

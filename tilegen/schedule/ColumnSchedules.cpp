@@ -13,13 +13,14 @@
 #include "tilegen/schedule/ContractionTiles.h"
 #include "tilegen/schedule/WindowSchedules.h"
 
+#include "fusion/Columns.h"
+
 using namespace mlir;
 
 namespace tilewright::tilegen {
 namespace {
 
-constexpr int64_t longestHeld = 4096;       // a column that is read again, as in canHoldColumns
-constexpr int64_t longestStep = 1024;       // through a column that is not
+constexpr int64_t longestStep = 1024;       // through a column that is not held
 constexpr int64_t elementsOfProgram = 8192; // of whole columns, if that leaves each a vector
 constexpr int64_t fewestElements = 256;
 constexpr int64_t elementsOfThread = 32, elementsOfFew = 16, fewElements = 1024; // of a program with few
@@ -69,9 +70,10 @@ tile::ScheduleAttr scheduleColumns(const KernelSpace &space, const TargetDesc &t
   if (space.root != graph::RootKind::Window || lengths.empty() || slides)
     return {};
   bool isHeld = readsAgain(space);
-  int64_t wanted = powerAbove(resultsOf(space) / target.units), column = 1, rest = isHeld ? longestHeld : longestStep;
+  int64_t wanted = powerAbove(blocks::resultsOf(space) / target.units), column = 1,
+          rest = isHeld ? fusion::longestHeldColumn : longestStep;
   if (!isHeld && llvm::product_of(lengths) <= shortColumn) {
-    SmallVector<int64_t> tile = tileParallelLoops(space, std::clamp(wanted, leastResults, mostResults));
+    SmallVector<int64_t> tile = blocks::tileParallelLoops(space, std::clamp(wanted, leastResults, mostResults));
     return tile::ScheduleAttr::ofUnrolledWindow(space.nest.context, tile, lengths,
                                                 warpsFor(llvm::product_of(tile), resultsOfThread, target));
   }
@@ -84,7 +86,7 @@ tile::ScheduleAttr scheduleColumns(const KernelSpace &space, const TargetDesc &t
   int64_t vector = columnsOfVector(space),
           most = std::clamp(elementsOfProgram / column * (isStepped ? 2 : 1), vector, mostResults),
           least = isStepped || isHeld ? std::max(vector, fewestElements / column) : std::min(leastResults, most);
-  SmallVector<int64_t> tile = tileParallelLoops(space, std::clamp(wanted, least, most));
+  SmallVector<int64_t> tile = blocks::tileParallelLoops(space, std::clamp(wanted, least, most));
   int64_t elements = column * llvm::product_of(tile), each = elements <= fewElements ? elementsOfFew : elementsOfThread,
           threads = isStepped ? mostThreads : std::min(powerAbove(elements / each), mostThreads);
   return tile::ScheduleAttr::ofBlock(space.nest.context, space.root, tile, steps,

@@ -6,12 +6,6 @@
 
 namespace tilewright::tilegen {
 
-/// Tiles of all parallel loops, innermost first, of about `elements` elements together.
-llvm::SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t elements);
-
-/// How many results there are. Unknown sizes count as 1, because it matters where they are small.
-int64_t resultsOf(const KernelSpace &space);
-
 /// A schedule whose threads share each column, for reductions along loops of known sizes whose windows do not overlap.
 /// Null for other kernels.
 tile::ScheduleAttr scheduleColumns(const KernelSpace &space, const TargetDesc &target);

@@ -22,6 +22,11 @@ tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const TargetDesc
 tile::ScheduleAttr scheduleContraction(const KernelSpace &space, const TargetDesc &target);
 tile::ScheduleAttr scheduleAttention(const KernelSpace &space, const TargetDesc &target);
 
+/// Tile sizes of all parallel loops, in their order, whose product is at most `elements`. Inner loops get theirs first.
+llvm::SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t elements);
+/// How many results there are. Unknown sizes count as 1, because it matters where they are small.
+int64_t resultsOf(const KernelSpace &space);
+
 /// Seconds that a contraction is estimated to take with `schedule`, for the sizes that are known or assumed. nullopt if
 /// others are not known, or where the estimate does not hold.
 std::optional<double> estimateContraction(const KernelSpace &space, tile::ScheduleAttr schedule,

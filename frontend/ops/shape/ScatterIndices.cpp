@@ -77,11 +77,6 @@ std::optional<SmallVector<int64_t>> throughReshape(graph::ReshapeOp reshape, Arr
   return dims;
 }
 
-/// The column that says `index` everywhere.
-IndexColumn singleIndex(NodeBuilder &b, int64_t index) {
-  return {std::nullopt, b.splatInteger({b.number(1)}, b.state.builder.getI64Type(), index), {{index}}};
-}
-
 /// A column of computed tuples: repetitions of a vector, or a single index.
 std::optional<IndexColumn> computedColumn(NodeBuilder &b, Value value) {
   auto dims = llvm::to_vector(llvm::seq<int64_t>(0, cast<RankedTensorType>(value.getType()).getRank()));
@@ -101,8 +96,10 @@ std::optional<IndexColumn> computedColumn(NodeBuilder &b, Value value) {
       break;
     }
   }
-  if (SplatElementsAttr splat; matchPattern(value, m_Constant(&splat)))
-    return singleIndex(b, splat.getSplatValue<APInt>().getSExtValue());
+  if (SplatElementsAttr splat; matchPattern(value, m_Constant(&splat))) {
+    int64_t index = splat.getSplatValue<APInt>().getSExtValue();
+    return IndexColumn{{}, b.splatInteger({b.number(1)}, b.state.builder.getI64Type(), index), {{index}}};
+  }
   Term term = b.term(value);
   IndexColumn result;
   AffineExpr count = b.number(1);
