@@ -15,6 +15,9 @@ namespace tilewright::tilegen {
 
 using index::Polynomial, index::removeAtoms, index::Term;
 
+// The position of the symbol that stands for the first quotient that is at least 1: above those of all sizes.
+static constexpr unsigned firstName = 1 << 30;
+
 //===- Operations -------------------------------------------------------------------------------------------------===//
 
 Polynomial IndexAlgebra::toPolynomial(AffineExpr expr) {
@@ -203,6 +206,10 @@ static bool isSizeOnly(const Polynomial &sum) {
   });
 }
 
+static bool isFactor(AffineExpr atom, const Polynomial &size) {
+  return llvm::all_of(size, [&](const Term &term) { return llvm::is_contained(term.atoms, atom); });
+}
+
 IndexAlgebra::IndexAlgebra(MLIRContext *context, ArrayRef<AffineExpr> sizes, ArrayRef<int64_t> mayBeZero)
     : context(context), sizes(sizes.begin(), sizes.end()) {
   SmallVector<Polynomial> known;
@@ -211,10 +218,7 @@ IndexAlgebra::IndexAlgebra(MLIRContext *context, ArrayRef<AffineExpr> sizes, Arr
       known.push_back(toPolynomial(size));
   for (int64_t position : mayBeZero) {
     AffineExpr symbol = getAffineSymbolExpr(position, context);
-    auto isFactor = [&](const Polynomial &size) {
-      return llvm::all_of(size, [&](const Term &term) { return llvm::is_contained(term.atoms, symbol); });
-    };
-    if (!llvm::any_of(known, isFactor))
+    if (llvm::none_of(known, [&](const Polynomial &size) { return isFactor(symbol, size); }))
       least[position] = 0;
   }
   for (const Polynomial &size : known) // s - c
@@ -224,6 +228,11 @@ IndexAlgebra::IndexAlgebra(MLIRContext *context, ArrayRef<AffineExpr> sizes, Arr
         int64_t &value = least.try_emplace(symbol.getPosition(), 1).first->second;
         value = std::max(value, 1 - size[1].coefficient);
       }
+  for (const Polynomial &size : known)
+    if (size.size() > 0)
+      for (AffineExpr atom : size[0].atoms)
+        if (!isa<AffineSymbolExpr>(atom) && atom.isSymbolicOrConstant() && isFactor(atom, size))
+          named.try_emplace(atom, getAffineSymbolExpr(firstName + named.size(), context));
   polynomials.clear(); // what was simplified without these facts
 }
 
@@ -287,10 +296,20 @@ std::optional<IndexAlgebra::Range> IndexAlgebra::rangeOfAtom(AffineExpr atom) {
 }
 
 bool IndexAlgebra::isSizeNonNegative(const Polynomial &sum) const {
-  return index::isNonNegative(sum, [&](AffineSymbolExpr symbol) {
+  auto leastOf = [&](AffineSymbolExpr symbol) {
     auto known = least.find(symbol.getPosition());
     return known == least.end() ? 1 : known->second;
-  });
+  };
+  if (index::isNonNegative(sum, leastOf))
+    return true;
+  Polynomial renamed; // with a symbol for each quotient that is at least 1
+  for (const Term &term : sum) {
+    Polynomial product = term.coefficient;
+    for (AffineExpr atom : term.atoms)
+      product = product * Polynomial::atom(named.lookup_or(atom, atom));
+    renamed += product;
+  }
+  return renamed != sum && index::isNonNegative(renamed, leastOf);
 }
 
 bool IndexAlgebra::isWithin(const Polynomial &sum, const Polynomial &size) {

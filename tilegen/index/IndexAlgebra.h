@@ -21,7 +21,7 @@ namespace tilewright::tilegen {
 
 /// Simplifies under 0 <= d<i> < sizes[i] and s<i> >= 1, or s<i> >= 0 for symbols of `mayBeZero`. A null size says
 /// nothing about its dimension. Where a size is not positive there are no points, and nothing has to hold. So a symbol
-/// that is a factor of a size counts as at least 1, and a size s0 - 2 makes s0 at least 3.
+/// or a quotient that is a factor of a size counts as at least 1, and a size s0 - 2 makes s0 at least 3.
 class IndexAlgebra {
 public:
   IndexAlgebra(mlir::MLIRContext *context, llvm::ArrayRef<mlir::AffineExpr> sizes,
@@ -80,7 +80,8 @@ private:
 
   mlir::MLIRContext *context;
   llvm::SmallVector<mlir::AffineExpr> sizes;
-  llvm::DenseMap<unsigned, int64_t> least; // of symbols, where it is not 1
+  llvm::DenseMap<unsigned, int64_t> least;                  // of symbols, where it is not 1
+  llvm::DenseMap<mlir::AffineExpr, mlir::AffineExpr> named; // quotients that are at least 1, as symbols
   llvm::DenseMap<mlir::AffineExpr, index::Polynomial> polynomials;
 };
 

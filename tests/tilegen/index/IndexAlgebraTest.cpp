@@ -56,6 +56,23 @@ TEST_F(IndexAlgebraTest, SizesLessAConstantAreDivided) {
   expectSimple(sizes, linear % (s1 - 2), d2);
 }
 
+/// The image that a convolution by 4 leaves: where a quotient of its rows or columns is 0, there are no points.
+TEST_F(IndexAlgebraTest, QuotientsAreDividedWhereTheyAreSizes) {
+  AffineExpr rows = (s0 + 1).floorDiv(4), columns = (s1 + 1).floorDiv(4);
+  AffineExpr d3 = getAffineDimExpr(3, &context);
+  SmallVector<AffineExpr> sizes = {constant(8), constant(32), rows, columns};
+  AffineExpr linear = ((d0 * 32 + d1) * rows + d2) * columns + d3;
+  expectSimple(sizes, linear.floorDiv(rows * columns * 32), d0);
+  expectSimple(sizes, linear.floorDiv(rows * columns) % 32, d1);
+  expectSimple(sizes, linear.floorDiv(columns) % rows, d2);
+  expectSimple(sizes, linear % columns, d3);
+  expectSimple({rows * columns * 32}, d0.floorDiv(columns) * columns + d0 % columns, d0);
+  // 4 - rows is at most 3 only where rows is a size.
+  SmallVector<AffineExpr> rest = {constant(4) - rows}, products = {rows * 3, constant(4) - rows};
+  EXPECT_EQ(IndexAlgebra(&context, rest).simplify(d0 % 3), d0 % 3);
+  EXPECT_EQ(IndexAlgebra(&context, products).simplify(d1 % 3), d1);
+}
+
 TEST_F(IndexAlgebraTest, CancelsReshapesThatUndoEachOther) {
   AffineExpr linear = d0 * 12 + d1;
   expectSimple({constant(8), constant(12)}, linear.floorDiv(12), d0);
