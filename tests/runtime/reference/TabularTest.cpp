@@ -80,6 +80,11 @@ TEST(ReferenceTabular, LinearModels) {
   Attributes machine{
       {"coefficients", Reals{2}}, {"support_vectors", Reals{1, 1}}, {"n_supports", int64_t(1)}, {"rho", Reals{0.5f}}};
   expectOutputs(tabular("SVMRegressor", machine), {x}, {floats({2, 1}, {6.5, -1.5})});
+  Attributes distances{{"kernel_type", "RBF"},         {"kernel_params", Reals{0.5, 0, 0}},
+                       {"coefficients", Reals{2, -1}}, {"support_vectors", Reals{0, 0, 1, 2}},
+                       {"n_supports", int64_t{2}},     {"rho", Reals{0.25}}};
+  expectOutputs(tabular("SVMRegressor", distances), {floats({2, 2}, {1, 0, 1, 2})},
+                {floats({2, 1}, {2 * std::exp(-0.5) - std::exp(-2.0) + 0.25, 2 * std::exp(-2.5) - 1 + 0.25})});
   Attributes pair{{"coefficients", Reals{1, -1}},
                   {"support_vectors", Reals{1, 0, 0, 1}},
                   {"vectors_per_class", Ints{1, 1}},

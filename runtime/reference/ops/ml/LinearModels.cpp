@@ -78,42 +78,81 @@ void linearClassifier(Call &call) {
 
 namespace {
 
+enum class KernelType : uint8_t { linear, poly, rbf, sigmoid };
+
 struct Machine {
-  std::string kernel;
+  KernelType kernel;
   double gamma = 0, offset = 0, degree = 0;
   std::vector<double> vectors, coefficients, rho;
+  std::vector<double> turned; // [features, vectors], so that neighbouring sums are of neighbouring vectors: lanes
 
   explicit Machine(Call &call)
-      : kernel(call.text("kernel_type", "LINEAR")), vectors(realsOf(call, "support_vectors")),
+      : kernel(kernelOf(call.text("kernel_type", "LINEAR"))), vectors(realsOf(call, "support_vectors")),
         coefficients(realsOf(call, "coefficients")), rho(realsOf(call, "rho")) {
     std::vector<double> parameters = realsOf(call, "kernel_params");
     if (parameters.size() == 3)
       gamma = parameters[0], offset = parameters[1], degree = parameters[2];
     require(parameters.empty() || parameters.size() == 3, "expected three kernel_params, found {}", parameters.size());
-    require(kernel == "LINEAR" || kernel == "POLY" || kernel == "RBF" || kernel == "SIGMOID",
-            "expected kernel_type to be LINEAR, POLY, RBF or SIGMOID, found '{}'", kernel);
     require(!rho.empty(), "expected rho, found none");
   }
 
+  static KernelType kernelOf(const std::string &text) {
+    static constexpr std::string_view names[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};
+    auto found = std::ranges::find(names, text);
+    require(found != std::end(names), "expected kernel_type to be LINEAR, POLY, RBF or SIGMOID, found '{}'", text);
+    return static_cast<KernelType>(found - names);
+  }
+
+  /// The kernel function of two vectors, from their product, or the square of their distance for rbf.
+  double valueOf(double sum) const {
+    switch (kernel) {
+    case KernelType::poly:
+      return std::pow(gamma * sum + offset, degree);
+    case KernelType::rbf:
+      return std::exp(-gamma * sum);
+    case KernelType::sigmoid:
+      return std::tanh(gamma * sum + offset);
+    case KernelType::linear:
+      break;
+    }
+    return sum;
+  }
+
   double operator()(const double *x, const double *y, int64_t size) const {
-    double dot = 0;
+    double sum = 0;
     for (int64_t i = 0; i < size; ++i)
-      dot += kernel == "RBF" ? (x[i] - y[i]) * (x[i] - y[i]) : x[i] * y[i];
-    if (kernel == "RBF")
-      return std::exp(-gamma * dot);
-    if (kernel == "POLY")
-      return std::pow(gamma * dot + offset, degree);
-    return kernel == "SIGMOID" ? std::tanh(gamma * dot + offset) : dot;
+      sum += kernel == KernelType::rbf ? (x[i] - y[i]) * (x[i] - y[i]) : x[i] * y[i];
+    return valueOf(sum);
+  }
+
+  /// Prepares withVectors for `count` support vectors.
+  void turn(int64_t count) {
+    size_t features = count > 0 ? vectors.size() / count : 0;
+    require(count >= 0 && vectors.size() == count * features, "expected {} support vectors, found {} numbers", count,
+            vectors.size());
+    turned.resize(vectors.size());
+    for (size_t i = 0, size = count; i < size; ++i)
+      for (size_t f = 0; f < features; ++f)
+        turned[f * size + i] = vectors[i * features + f];
   }
 
   /// The kernel function of a row and each of `count` support vectors.
   std::vector<double> withVectors(const Table &x, int64_t row, int64_t count) const {
-    require(count >= 0 && static_cast<int64_t>(vectors.size()) == count * x.columns,
-            "expected {} support vectors of {} features, found {} numbers", count, x.columns, vectors.size());
-    std::vector<double> result;
-    for (int64_t i = 0; i < count; ++i)
-      result.push_back((*this)(x.row(row), vectors.data() + i * x.columns, x.columns));
-    return result;
+    require(static_cast<int64_t>(turned.size()) == count * x.columns,
+            "expected {} support vectors of {} features, found {} numbers", count, x.columns, turned.size());
+    std::vector<double> sums(count);
+    const double *y = turned.data();
+    for (const double *value = x.row(row); value != x.row(row + 1); ++value, y += count) {
+      if (kernel == KernelType::rbf)
+        for (int64_t i = 0; i < count; ++i)
+          sums[i] += (*value - y[i]) * (*value - y[i]);
+      else
+        for (int64_t i = 0; i < count; ++i)
+          sums[i] += *value * y[i];
+    }
+    for (double &sum : sums)
+      sum = valueOf(sum);
+    return sums;
   }
 };
 
@@ -167,6 +206,7 @@ struct Classifier {
     }
     if (isLinear)
       return;
+    machine.turn(vectors);
     auto pairs = static_cast<size_t>(classes * (classes - 1) / 2);
     require(static_cast<int64_t>(perClass.size()) == classes && machine.rho.size() == pairs &&
                 (a.empty() || a.size() == pairs) &&
@@ -207,8 +247,14 @@ struct Classifier {
 
 void svmRegressor(Call &call) {
   Table x(call.input(0));
-  Machine machine(call);
   int64_t vectors = call.integer("n_supports", 0);
+  auto cached = call.cached([&] {
+    Machine machine(call);
+    if (vectors > 0)
+      machine.turn(vectors);
+    return machine;
+  });
+  const Machine &machine = *cached;
   require(vectors > 0 ? static_cast<int64_t>(machine.coefficients.size()) == vectors
                       : static_cast<int64_t>(machine.coefficients.size()) == x.columns,
           "expected a coefficient for each of {} support vectors or {} features, found {}", vectors, x.columns,
@@ -232,7 +278,8 @@ void svmRegressor(Call &call) {
 
 void svmClassifier(Call &call) {
   Table x(call.input(0));
-  Classifier model(call);
+  auto cached = call.cached([&] { return Classifier(call); });
+  const Classifier &model = *cached;
   std::string transform = call.text("post_transform", "NONE");
   std::vector<int64_t> found;
   std::vector<double> result;
