@@ -113,11 +113,28 @@ void gatherND(Call &call) {
 
 //===- Scatter ----------------------------------------------------------------------------------------------------===//
 
+/// Writes updates over data: elements are only moved, so they need no conversion to numbers.
+static void overwrite(Call &call, const std::vector<int64_t> &offsets, int64_t sliceSize) {
+  const Tensor &data = call.input(0), &updates = call.input(2);
+  Tensor &result = call.make(0, data.type(), data.shape());
+  std::memcpy(result.bytes(), data.bytes(), data.byteSize());
+  dispatchWidth(data.type(), [&](auto zero) {
+    using Unit = decltype(zero);
+    auto *to = reinterpret_cast<Unit *>(result.bytes());
+    auto *from = reinterpret_cast<const Unit *>(updates.bytes());
+    int64_t slices = updates.count() / sliceSize;
+    for (int64_t i = 0; i < slices; ++i)
+      std::copy_n(from + i * sliceSize, sliceSize, to + offsets[i]);
+  });
+}
+
 /// Combines updates[i] into element offsets[i / sliceSize] + i % sliceSize of data, in order.
 static void scatterInto(Call &call, const std::vector<int64_t> &offsets, int64_t sliceSize) {
   const Tensor &data = call.input(0), &updates = call.input(2);
   require(data.type() == updates.type(), "expected updates of {}, found {}", name(data.type()), name(updates.type()));
   std::string reduction = call.text("reduction", "none");
+  if (reduction == "none")
+    return overwrite(call, offsets, sliceSize);
   dispatch(data.type(), [&](auto zero) {
     using T = decltype(zero);
     Values<T> from(data), news(updates);
@@ -129,9 +146,7 @@ static void scatterInto(Call &call, const std::vector<int64_t> &offsets, int64_t
       }
     };
     using Sum = std::conditional_t<std::is_same_v<T, double>, double, uint64_t>; // integers wrap
-    if (reduction == "none")
-      apply([](T, T b) { return b; });
-    else if (reduction == "add")
+    if (reduction == "add")
       apply([](T a, T b) { return static_cast<Sum>(a) + static_cast<Sum>(b); });
     else if (reduction == "mul")
       apply([](T a, T b) { return static_cast<Sum>(a) * static_cast<Sum>(b); });

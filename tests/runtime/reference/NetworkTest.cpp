@@ -2,6 +2,8 @@
 // Normalization, softmax, recurrence, attention, resizing, detection, losses, order and signals: known small cases.
 #include "tests/runtime/reference/Evaluate.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 using namespace tilewright;
@@ -140,6 +142,23 @@ TEST(ReferenceDetection, SuppressesOverlaps) {
   expectOutputs({"NonMaxSuppression", 11}, {boxes, scores, indices({3}), vector({0.5}), vector({0})},
                 {ints({2, 3}, {0, 0, 0, 0, 0, 2})});
   expectOutputs({"NonMaxSuppression", 11}, {boxes, scores}, {ints({0, 3}, {})});
+}
+
+/// 40 boxes that touch nothing, and copies of two of them with lower scores.
+TEST(ReferenceDetection, ComparesWithAllBoxesThatAreKept) {
+  Tensor boxes = Tensor::allocate(DType::F32, {1, 42, 4}), kept = Tensor::allocate(DType::I64, {40, 3});
+  auto *corner = reinterpret_cast<float *>(boxes.bytes());
+  auto *row = reinterpret_cast<int64_t *>(kept.bytes());
+  for (int64_t i = 0; i < 42; ++i) {
+    auto top = static_cast<float>(2 * (i < 40 ? i : i == 40 ? 3 : 37));
+    corner = std::ranges::copy(std::array{top, 0.0f, top + 1, 1.0f}, corner).out;
+    if (i < 40)
+      row = std::ranges::copy(std::array{int64_t(0), int64_t(0), i}, row).out;
+  }
+  std::vector<Tensor> inputs = {boxes, counting({1, 1, 42}, 1, -0.01), indices({42}), vector({0.5})};
+  expectOutputs({"NonMaxSuppression", 11}, inputs, {kept});
+  inputs[3] = vector({-1}); // even boxes that do not touch overlap more than that
+  expectOutputs({"NonMaxSuppression", 11}, inputs, {ints({1, 3}, {0, 0, 0})});
 }
 
 TEST(ReferenceLoss, AveragesByWeight) {
