@@ -47,6 +47,35 @@ TEST(ReferenceTabular, TreesRegress) {
   expectMalformed(tabular("TreeEnsembleRegressor", attributes), {x}, "expected features below 1, found 1");
 }
 
+/// Rows and trees are walked several at a time if all nodes compare alike, and else one by one.
+TEST(ReferenceTabular, TreesTakeManyRows) {
+  using Compare = bool (*)(double, double);
+  const std::pair<std::string, Compare> comparisons[] = {{"BRANCH_LEQ", [](double a, double b) { return a <= b; }},
+                                                         {"BRANCH_LT", [](double a, double b) { return a < b; }},
+                                                         {"BRANCH_GTE", [](double a, double b) { return a >= b; }},
+                                                         {"BRANCH_GT", [](double a, double b) { return a > b; }},
+                                                         {"BRANCH_EQ", [](double a, double b) { return a == b; }}};
+  for (const auto &[first, compareFirst] : comparisons)
+    for (const auto &[second, compareSecond] : comparisons) {
+      Attributes attributes{{"nodes_treeids", Ints{0, 0, 0, 1, 1, 1}},
+                            {"nodes_nodeids", Ints{0, 1, 2, 0, 1, 2}},
+                            {"nodes_featureids", Ints{0, 0, 0, 0, 0, 0}},
+                            {"nodes_values", Reals{3, 0, 0, 40, 0, 0}},
+                            {"nodes_truenodeids", Ints{1, 0, 0, 1, 0, 0}},
+                            {"nodes_falsenodeids", Ints{2, 0, 0, 2, 0, 0}},
+                            {"nodes_modes", Texts{first, "LEAF", "LEAF", second, "LEAF", "LEAF"}},
+                            {"target_treeids", Ints{0, 0, 1, 1}},
+                            {"target_nodeids", Ints{1, 2, 1, 2}},
+                            {"target_ids", Ints{0, 0, 0, 0}},
+                            {"target_weights", Reals{1, 2, 10, 20}}};
+      Tensor expected = Tensor::allocate(DType::F32, {70, 1});
+      for (int i = 0; i < 70; ++i)
+        reinterpret_cast<float *>(expected.bytes())[i] =
+            (compareFirst(i, 3) ? 1 : 2) + (compareSecond(i, 40) ? 10 : 20);
+      expectOutputs(tabular("TreeEnsembleRegressor", attributes), {counting({70, 1})}, {expected});
+    }
+}
+
 TEST(ReferenceTabular, TreesClassify) {
   Tensor x = floats({2, 1}, {0, 1});
   Attributes one = stump("class", {0, 0}, {0.25f, 0.75f});

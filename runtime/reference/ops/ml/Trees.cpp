@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// ai.onnx.ml: ensembles of decision trees. Every encoding becomes one list of nodes,
-//
-//     node i: compare x[feature] with value, go to `yes` or `no`     leaf: the votes first ... last
-//
-// and each row of the input walks down every tree. Votes are added in float32, or in double for inputs of double, as in
-// ONNX Runtime.
+// ai.onnx.ml: ensembles of decision trees. Every encoding becomes a Forest, and each row of the input walks down every
+// tree. Votes are added in float32, or in double for inputs of double, as in ONNX Runtime.
 #include "runtime/reference/Kernels.h"
 #include "runtime/reference/Scores.h"
+#include "runtime/reference/ops/ml/Forest.h"
 #include "runtime/reference/ops/ml/Labels.h"
-#include "runtime/reference/ops/ml/Table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,62 +18,6 @@ namespace tilewright::reference {
 
 namespace {
 
-enum class Mode : uint8_t { lessOrEqual, less, greaterOrEqual, greater, equal, notEqual, member, leaf };
-
-struct TreeNode {
-  Mode mode = Mode::leaf;
-  bool missingIsYes = false;
-  int64_t feature = 0, yes = 0, no = 0; // of a leaf: its votes are [yes, no)
-  double value = 0;                     // of a membership test: the index of its set
-};
-
-struct Vote {
-  int64_t target;
-  double weight;
-};
-
-struct Forest {
-  std::vector<TreeNode> nodes;
-  std::vector<int64_t> roots;
-  std::vector<Vote> votes;
-  std::vector<std::set<double>> members;
-  int64_t targets = 0;
-  int64_t features = 0; // the highest feature that a node tests, plus 1
-
-  bool takes(const TreeNode &node, double x) const {
-    if (node.missingIsYes && std::isnan(x))
-      return true;
-    switch (node.mode) {
-    case Mode::lessOrEqual:
-      return x <= node.value;
-    case Mode::less:
-      return x < node.value;
-    case Mode::greaterOrEqual:
-      return x >= node.value;
-    case Mode::greater:
-      return x > node.value;
-    case Mode::equal:
-      return x == node.value;
-    case Mode::notEqual:
-      return x != node.value;
-    case Mode::member:
-      return members[static_cast<size_t>(node.value)].contains(x);
-    case Mode::leaf:
-      break;
-    }
-    return false;
-  }
-
-  const TreeNode &leafOf(int64_t root, const double *row) const {
-    const TreeNode *node = &nodes[root];
-    // A walk longer than the list is a cycle.
-    for (size_t steps = 0; node->mode != Mode::leaf;
-         node = &nodes[takes(*node, row[node->feature]) ? node->yes : node->no])
-      require(++steps <= nodes.size(), "a tree of the ensemble goes round in a circle");
-    return *node;
-  }
-};
-
 enum class Aggregate : uint8_t { average, sum, minimum, maximum };
 
 /// Rounds a sum of votes to float32, unless inputs are double.
@@ -88,10 +28,11 @@ struct Outcome {
   std::vector<bool> voted;
 };
 
-void evaluateRow(const Forest &forest, const double *row, Aggregate aggregate, bool inDouble, Outcome &outcome) {
+void evaluateRow(const Forest &forest, Leaves &leaves, int64_t row, Aggregate aggregate, bool inDouble,
+                 Outcome &outcome) {
   outcome.scores.assign(forest.targets, 0), outcome.voted.assign(forest.targets, false);
-  for (int64_t root : forest.roots) {
-    const TreeNode &leaf = forest.leafOf(root, row);
+  for (size_t tree = 0; tree < forest.roots.size(); ++tree) {
+    const TreeNode &leaf = leaves.of(row, tree);
     for (int64_t i = leaf.yes; i < leaf.no; ++i) {
       auto [target, weight] = forest.votes[i];
       double &score = outcome.scores[target];
@@ -207,6 +148,7 @@ Forest forestByIds(Call &call, const std::string &kind, int64_t targets) {
       node.yes = find(trees[i], yes[i]), node.no = find(trees[i], no[i]);
   }
   addVotes(forest, call, kind, find);
+  forest.findSteps();
   return forest;
 }
 
@@ -268,6 +210,7 @@ Forest forestByIndex(Call &call) {
   }
   for (int64_t root : forest.roots)
     require(0 <= root && root < count, "expected tree_roots below {}, found {}", count, root);
+  forest.findSteps();
   return forest;
 }
 
@@ -280,8 +223,9 @@ void regress(Call &call, const Forest &forest, const Table &x, Aggregate aggrega
   require(base.empty() || static_cast<int64_t>(base.size()) == forest.targets || base.size() == 1,
           "expected {} base values, found {}", forest.targets, base.size());
   Outcome outcome;
+  Leaves leaves(forest, x);
   for (int64_t i = 0; i < x.rows; ++i) {
-    evaluateRow(forest, x.row(i), aggregate, inDouble, outcome);
+    evaluateRow(forest, leaves, i, aggregate, inDouble, outcome);
     for (size_t t = 0; t < outcome.scores.size() && !base.empty(); ++t)
       outcome.scores[t] =
           rounded(outcome.scores[t] + (outcome.voted[t] ? base[base.size() == 1 ? 0 : t] : 0), inDouble);
@@ -371,8 +315,9 @@ void treeEnsembleClassifier(Call &call) {
   std::vector<int64_t> found; // positions of labels
   std::vector<double> result;
   Outcome outcome;
+  Leaves leaves(forest, x);
   for (int64_t i = 0; i < x.rows; ++i) {
-    evaluateRow(forest, x.row(i), Aggregate::sum, inDouble, outcome);
+    evaluateRow(forest, leaves, i, Aggregate::sum, inDouble, outcome);
     std::vector<double> &scores = outcome.scores;
     SecondScore second = SecondScore::none;
     if (classes == 2) {
