@@ -4,6 +4,7 @@
 
 #include "backend/CodeLibrary.h"
 #include "backend/Dialects.h"
+#include "backend/StageDiagnostics.h"
 #include "backend/StageDump.h"
 #include "backend/VerifyStage.h"
 #include "backend/plan/BuildPlan.h"
@@ -16,8 +17,9 @@
 #include "tilegen/TargetDesc.h"
 #include "tilegen/emit/EmitTiles.h"
 #include "tilegen/schedule/SelectSchedule.h"
+#include "tilegen/steps/StepKernels.h"
+#include "tilegen/steps/StepSchedules.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 
 #include <filesystem>
@@ -67,50 +69,6 @@ static LogicalResult forEachModule(ModuleOp module, llvm::function_ref<LogicalRe
   }
   return result;
 }
-
-//===- Diagnostics ------------------------------------------------------------------------------------------------===//
-
-/// The ONNX node that a location came from.
-static std::string nodeName(Location location) {
-  std::string name;
-  location->walk([&](Location inner) {
-    if (auto named = dyn_cast<NameLoc>(inner)) {
-      name = named.getName().str();
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  return name;
-}
-
-namespace {
-
-/// Collects the errors of a stage. Only the first is reported.
-class Diagnostics {
-public:
-  explicit Diagnostics(MLIRContext &context)
-      : handler(&context, [this](Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() != DiagnosticSeverity::Error || !first.empty())
-            return success();
-          std::string node = nodeName(diagnostic.getLocation());
-          first = node.empty() ? diagnostic.str() : fmt::format("node '{}': {}", node, diagnostic.str());
-          return success();
-        }) {}
-
-  /// IR that was read from `file` may have been edited, so the file is at fault; otherwise it is a bug of the compiler.
-  Status failure(Stage stage, const std::string &file) const {
-    std::string why = first.empty() ? "it gave no reason" : first;
-    return file.empty()
-               ? Status(Code::Internal, fmt::format("{} failed, which is a bug of the compiler: {}", name(stage), why))
-               : Status(Code::Malformed, fmt::format("{}: stage {} cannot take it: {}", file, name(stage), why));
-  }
-
-private:
-  ScopedDiagnosticHandler handler;
-  std::string first;
-};
-
-} // namespace
 
 //===- The compiler -----------------------------------------------------------------------------------------------===//
 
@@ -197,7 +155,7 @@ private:
 /// From the model to code: each stage from where the module stands to `last` is announced, run, verified and dumped.
 Status Compiler::runStages(Compilation &compilation, Stage last) {
   auto each = [&](Stage stage, llvm::function_ref<LogicalResult(ModuleOp)> pass) -> Status {
-    Diagnostics diagnostics(*storage->context);
+    StageDiagnostics diagnostics(*storage->context);
     return succeeded(forEachModule(*compilation.module, pass)) ? Status() : diagnostics.failure(stage, resumed);
   };
   struct Step {
@@ -213,7 +171,11 @@ Status Compiler::runStages(Compilation &compilation, Stage last) {
       {Stage::Import, [&] { return import(compilation); }},
       {Stage::Normalize, [&] { return each(Stage::Normalize, [](ModuleOp part) { return normalizeGraph(part); }); }},
       {Stage::Group, [&] { return group(compilation); }},
-      {Stage::Schedule, [&] { return each(Stage::Schedule, schedule); }},
+      {Stage::Schedule,
+       [&] {
+         formStepKernels(*compilation.module, *target);
+         return each(Stage::Schedule, schedule);
+       }},
       {Stage::Tile, [&] { return each(Stage::Tile, [&](ModuleOp part) { return emitTiles(part, *target); }); }},
       {Stage::Place, [&] { return each(Stage::Place, [&](ModuleOp part) { return placeKernels(part, *target); }); }},
       {Stage::Llvm, [&] { return generateLlvm(compilation); }},
@@ -244,7 +206,7 @@ Status Compiler::finish(const Compilation &compilation, Stage stage) const {
     setTextAttribute(module, stage_attr::mode, name(compilation.mode));
   if (stage == Stage::Schedule)
     setTextAttribute(module, stage_attr::target, compilation.target->name);
-  Diagnostics diagnostics(*storage->context);
+  StageDiagnostics diagnostics(*storage->context);
   if (failed(verifyAfter(module, stage)))
     return diagnostics.failure(stage, resumed);
   if (options.dumpFolder.empty() || !compilation.isDumped)
@@ -280,6 +242,8 @@ Status Compiler::importOnnx(Compilation &compilation) {
   MLIRContext &context = *storage->context;
   ImportOptions import = options.import;
   import.allAsReference |= asReference;
+  if (tilegen::runSteps(options.targets))
+    import.loopedWeights = tilegen::mostStepWeights;
   ImportReport &usual = reports[asReference];
   if (sizes != Sizes::Usual) {
     (sizes == Sizes::Equal ? import.sizesAreEqual : import.broadcastWhenRunning) = true;
@@ -310,7 +274,7 @@ Status Compiler::importOnnx(Compilation &compilation) {
 
 Status Compiler::group(Compilation &compilation) {
   fusion::FusionReport report;
-  Diagnostics diagnostics(*storage->context);
+  StageDiagnostics diagnostics(*storage->context);
   fusion::FusionOptions how{fusionMode(compilation.mode),
                             tilegen::attentionFusion(*compilation.target, options.matmulPrecision),
                             compilation.target->backend == Backend::Host ? fusion::Machine::Cpu : fusion::Machine::Gpu};

@@ -4,6 +4,7 @@
 
 #include "tilegen/emit/EmitTiles.h"
 #include "tilegen/schedule/SelectSchedule.h"
+#include "tilegen/steps/StepKernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -35,7 +36,12 @@ struct SelectSchedulesPass : impl::SelectSchedulesPassBase<SelectSchedulesPass> 
   using OperationPass::getOperation;
   using SelectSchedulesPassBase::SelectSchedulesPassBase;
   using SelectSchedulesPassBase::signalPassFailure;
-  void runOnOperation() override { runStage(*this, target, selectSchedules); }
+  void runOnOperation() override {
+    runStage(*this, target, [](ModuleOp module, const TargetDesc &row) {
+      formStepKernels(module, row);
+      return selectSchedules(module, row);
+    });
+  }
 };
 
 struct EmitTilesPass : impl::EmitTilesPassBase<EmitTilesPass> {

@@ -9,7 +9,8 @@ def SelectSchedulesPass : Pass<"tilewright-schedule-select", "::mlir::ModuleOp">
   let summary = "Set the schedule of every graph.kernel that has none";
   let description = [{
     By a cost model, from the kernel's loops and the target's row in tilegen/TargetDesc.cpp. A schedule that is there
-    already stays, so that it can be edited.
+    already stays, so that it can be edited. Loops whose body is one kernel become a launch of that kernel, where the
+    target can run all steps in it.
   }];
   let options = [Option<"target", "target", "std::string", "\"host\"", "The target, as --target spells it">];
   let dependentDialects = ["::tilewright::tile::TileDialect"];

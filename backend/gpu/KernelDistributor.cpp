@@ -387,6 +387,8 @@ LogicalResult KernelDistributor::lower(Operation *op) {
       .Case([&](PartSumOp op) { return lowerPartSum(op), success(); })
       // computeWaiting: loads that stand before the wait are emitted before it.
       .Case([&](AwaitKernelsOp) { return computeWaiting(), awaitKernels(), success(); })
+      .Case([&](BufferSliceOp op) { return lowerBufferSlice(op), success(); })
+      .Case([&](StepEndOp op) { return lowerStepEnd(op), success(); })
       .Case([&](OrderedProgramOp op) { return lowerOrderedProgram(op), success(); })
       .Case([&](RolesOp op) { return lowerRoles(op); })
       .Case([&](ProgramIdOp op) {
@@ -399,6 +401,8 @@ LogicalResult KernelDistributor::lower(Operation *op) {
           return op->emitOpError("expected an operation that the GPU distributor knows (tile, arith, math, scf.for)");
         if (isa<RankedTensorType>(op->getResult(0).getType()))
           return lowerElementwise(op), success();
+        if (isa<BufferType>(op->getResult(0).getType()))
+          return lowerChoice(cast<arith::SelectOp>(op)), success();
         b_.clone(*op, scalars_);
         return success();
       });
@@ -457,7 +461,8 @@ LogicalResult KernelDistributor::run() {
   numberThread(target_.threadId(b_));
   if (int64_t bytes = *kernel_.getSharedBytes())
     shared_ = target_.sharedMemory(b_, output_, bytes);
-  if (kernel_.getClusterBlocks() > 1) // lowerPartSum waits for it: then all of the cluster's blocks have started
+  bool givesShares = kernel_.walk([](PartSumOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (givesShares) // lowerPartSum waits for it: then all of the cluster's blocks have started
     target_.arriveInCluster(b_, /*releases=*/false);
   prefetchMaps(maps);
   kernel_.walk([&](DotOp dot) {

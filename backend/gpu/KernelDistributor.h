@@ -187,6 +187,9 @@ private:
   bool sparesRegisters(tile::RolesOp op, unsigned number);
   void leaveMainLoop(mlir::scf::ForOp loop);
   void barrier();
+  void lowerBufferSlice(tile::BufferSliceOp op);
+  void lowerChoice(mlir::arith::SelectOp op);
+  void lowerStepEnd(tile::StepEndOp op);
   void lowerBarrier(tile::BarrierOp op);
   void awaitKernels();
 

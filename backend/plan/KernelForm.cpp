@@ -30,13 +30,17 @@ std::string formOf(tile::KernelOp kernel) {
     text += fmt::format(", {} stages", schedule.getStages());
   if (!kernel.getBody().getOps<tile::RolesOp>().empty())
     text += schedule.getGroups() > 1 ? fmt::format(", {} groups, copy engine", schedule.getGroups()) : ", copy engine";
+  bool repeats = kernel.walk([](tile::StepEndOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (repeats)
+    text += ", a loop of steps";
   bool isShared = !kernel.getBody().getOps<tile::WorkspaceOp>().empty();
   if (isShared && schedule.getRoot() == graph::RootKind::Attention)
     text += fmt::format(", keys split by {}", schedule.getParts());
   else if (isShared)
     text += fmt::format(", sums shared by {}", schedule.getParts());
   else if (int64_t blocks = kernel.getClusterBlocks(); blocks > 1)
-    text += fmt::format(", sums shared by {} in a cluster", blocks);
+    text +=
+        repeats ? fmt::format(" in clusters of {}", blocks) : fmt::format(", sums shared by {} in a cluster", blocks);
   if (schedule.getMatrix())
     text += ", matrix unit";
   if (schedule.getPack())

@@ -23,6 +23,18 @@ std::string PlanSteps::nodeOf(Operation *op) const {
   return nodeAt(op->getAttrOfType<IntegerAttr>(graph::nodeAttr).getInt());
 }
 
+/// Calls `visit` for the kernel's arguments that `buffer` is, or may be a slice of.
+static void forEachArgumentBehind(Value buffer, llvm::function_ref<void(BlockArgument)> visit) {
+  if (auto argument = dyn_cast<BlockArgument>(buffer))
+    return visit(argument);
+  if (auto slice = buffer.getDefiningOp<tile::BufferSliceOp>())
+    return forEachArgumentBehind(slice.getBuffer(), visit);
+  if (auto select = buffer.getDefiningOp<arith::SelectOp>()) {
+    forEachArgumentBehind(select.getTrueValue(), visit);
+    forEachArgumentBehind(select.getFalseValue(), visit);
+  }
+}
+
 rt::KernelId PlanSteps::kernelOf(tile::KernelOp kernel) {
   auto [it, inserted] = kernels.try_emplace(kernel, plan.kernels.size());
   if (!inserted)
@@ -35,7 +47,9 @@ rt::KernelId PlanSteps::kernelOf(tile::KernelOp kernel) {
   entry.form = formOf(kernel);
   entry.code = code.index;
   llvm::SmallPtrSet<Value, 4> written;
-  kernel.walk([&](tile::StoreOp store) { written.insert(store.getBuffer()); });
+  kernel.walk([&](tile::StoreOp store) {
+    forEachArgumentBehind(store.getBuffer(), [&](BlockArgument argument) { written.insert(argument); });
+  });
   kernel.walk(
       [&](tile::BulkStoreOp store) { written.insert(store.getMap().getDefiningOp<tile::TensorMapOp>().getBuffer()); });
   for (BlockArgument argument : kernel.getBody().getArguments().take_front(kernel.getNumBuffers()))

@@ -52,13 +52,58 @@ void KernelOp::print(OpAsmPrinter &printer) {
                                            getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
+/// Arguments and results must be there, an argument in one list, and a state must keep its type.
+static LogicalResult verifySteps(KernelOp kernel, StepsAttr steps) {
+  if (steps.getCount().getNumDims() != 0 || steps.getCount().getNumResults() != 1)
+    return kernel.emitOpError() << "expected one number of steps, in symbols alone, got " << steps;
+  llvm::SmallDenseSet<int64_t> seen;
+  for (DenseI64ArrayAttr list : {steps.getCarried(), steps.getForward(), steps.getBackward()})
+    for (int64_t argument : list.asArrayRef())
+      if (argument < 0 || argument >= kernel.getNumArguments() || !seen.insert(argument).second)
+        return kernel.emitOpError() << "expected arguments of the kernel in its steps, each once, got " << argument;
+  for (int64_t result : steps.getBackwardResults().asArrayRef())
+    if (result < steps.getCarried().size() || result >= kernel.getNumResults())
+      return kernel.emitOpError() << "expected results behind the carried ones to be collected backward, got "
+                                  << result;
+  for (auto [i, argument] : llvm::enumerate(steps.getCarried().asArrayRef()))
+    if (i >= kernel.getNumResults() || kernel.getResultTypes()[i] != kernel.getArgumentTypes()[argument])
+      return kernel.emitOpError() << "expected result " << i << " of the type of argument " << argument
+                                  << ", which takes it in the next step";
+  return success();
+}
+
 LogicalResult KernelOp::verify() {
   for (TypeRange types : {TypeRange(getArgumentTypes()), TypeRange(getResultTypes())})
     for (Type type : types)
       if (!llvm::isa<RankedTensorType>(type))
         return emitOpError() << "expected tensors as arguments and results because a launch passes buffers, got "
                              << type;
-  return success();
+  return getSteps() ? verifySteps(*this, *getSteps()) : success();
+}
+
+/// `type` with a dimension of `count` in front.
+static RankedTensorType repeated(Type type, AffineExpr count) {
+  auto tensor = llvm::cast<RankedTensorType>(type);
+  llvm::SmallVector<AffineExpr> sizes{count};
+  llvm::append_range(sizes, getSizes(tensor));
+  return makeTensorType(tensor.getContext(), sizes, tensor.getElementType());
+}
+
+FunctionType KernelOp::getLaunchType() {
+  if (!getSteps())
+    return getFunctionType();
+  StepsAttr steps = *getSteps();
+  llvm::SmallVector<Type> inputs(getArgumentTypes()), results;
+  for (auto [i, type] : llvm::enumerate(inputs))
+    if (steps.isSequence(i))
+      type = repeated(type, steps.getCountExpr());
+  ArrayRef<Type> ofStep = getResultTypes(), states = ofStep.take_front(steps.getCarried().size());
+  for (Type type : states)
+    results.push_back(repeated(type, getAffineConstantExpr(2, getContext())));
+  llvm::append_range(results, states);
+  for (Type type : ofStep.drop_front(states.size()))
+    results.push_back(repeated(type, steps.getCountExpr()));
+  return FunctionType::get(getContext(), inputs, results);
 }
 
 LogicalResult ReturnOp::verify() {
@@ -102,11 +147,10 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
     auto kernel = llvm::dyn_cast<KernelOp>(callee);
     if (!kernel) // a tile.kernel takes buffers, whose agreement the plan checks
       continue;
-    if (getInputs().getTypes() != TypeRange(kernel.getArgumentTypes()) ||
-        getResultTypes() != TypeRange(kernel.getResultTypes()))
-      return emitOpError() << "expected the types of the kernel '" << name.getValue() << "', "
-                           << kernel.getFunctionType() << ", got (" << getInputs().getTypes() << ") -> ("
-                           << getResultTypes() << ")";
+    FunctionType type = kernel.getLaunchType();
+    if (getInputs().getTypes() != type.getInputs() || getResultTypes() != TypeRange(type.getResults()))
+      return emitOpError() << "expected the types of the kernel '" << name.getValue() << "', " << type << ", got ("
+                           << getInputs().getTypes() << ") -> (" << getResultTypes() << ")";
   }
   return success();
 }

@@ -192,6 +192,37 @@ def HostCallOp : Graph_Op<"host_call"> {
 
 def RootKindAttr : EnumAttr<Graph_Dialect, RootKind, "root"> { let assemblyFormat = "`<` $value `>`"; }
 
+def StepsAttr : AttrDef<Graph_Dialect, "Steps"> {
+  let mnemonic = "steps";
+  let summary = "the loop around a kernel whose body is one step";
+  let description = [{
+    Stands on a kernel that was the whole body of a `flow.loop`. Its arguments and results are
+    those of one step; a launch passes and returns those of the whole loop:
+
+    * `count`: the number of steps.
+    * `carried`: the arguments that are states. A step takes the state of the step before, and returns the next one as
+      result 0, 1, ... in this order; a launch takes the state before the first step, and returns that after the last.
+    * `forward`, `backward`: the arguments that are slices, from the first or from the last on. A launch takes all
+      slices, a tensor with one more dimension in front.
+    * Other arguments are the same in every step. Other results are slices, of which a launch returns all; those in
+      `backward_results` begin with the last one.
+
+    In front of these a launch returns one more result for each carried one, of two states: where the program leaves
+    them from step to step. Nothing reads it.
+  }];
+  let parameters = (ins "::mlir::AffineMap":$count, "::mlir::DenseI64ArrayAttr":$carried,
+                    "::mlir::DenseI64ArrayAttr":$forward, "::mlir::DenseI64ArrayAttr":$backward,
+                    "::mlir::DenseI64ArrayAttr":$backward_results);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    ::mlir::AffineExpr getCountExpr() const { return getCount().getResult(0); }
+    bool isSequence(unsigned argument) const {
+      return ::llvm::is_contained(getForward().asArrayRef(), argument) ||
+             ::llvm::is_contained(getBackward().asArrayRef(), argument);
+    }
+  }];
+}
+
 def KernelOp : Graph_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbol, AutomaticAllocationScope]> {
   let summary = "one fused group: becomes one tile kernel";
   let description = [{
@@ -199,6 +230,7 @@ def KernelOp : Graph_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbo
 
     * `sym_name`, `function_type`: the kernel's name, and the tensors that it takes and returns.
     * `root`: which kind of kernel it is; set by fusion.
+    * `steps`: the loop that the kernel runs by itself, around its body.
     * `schedule`: a `#tile.schedule`, set by the stage `schedule`; the stage `tile` obeys it.
     * `arg_attrs`, `res_attrs`: attributes of arguments and results; `graph.constant` on an argument says that every
       launch passes a constant, `graph.input` that every launch passes an input of the model.
@@ -213,7 +245,7 @@ def KernelOp : Graph_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbo
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
       OptionalAttr<AnyAttr>:$schedule, OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
-      OptionalAttr<RootKindAttr>:$root);
+      OptionalAttr<RootKindAttr>:$root, OptionalAttr<StepsAttr>:$steps);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -221,6 +253,8 @@ def KernelOp : Graph_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbo
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     ::mlir::Region *getCallableRegion() { return &getBody(); }
+    /// The types that a launch passes and returns: the kernel's own, or those of all its steps.
+    ::mlir::FunctionType getLaunchType();
   }];
 }
 

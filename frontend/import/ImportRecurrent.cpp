@@ -21,6 +21,7 @@ namespace tilewright {
 namespace {
 
 constexpr int64_t mostUnrolled = 32; // steps
+constexpr int64_t leastLooped = 6;   // steps that take longer as kernels of their own than as one
 
 struct Recurrence {
   std::string_view domain, op;
@@ -90,7 +91,7 @@ public:
     if (kind.states == 2)
       expectSizes(b, Peepholes, {count, b.number(3 * size)}, "P");
     unrolled = graph::constantSize(steps).value_or(0);
-    if (unrolled > mostUnrolled)
+    if (unrolled > mostUnrolled || (unrolled >= leastLooped && isLooped()))
       unrolled = 0;
   }
 
@@ -120,6 +121,11 @@ public:
   }
 
 private:
+  /// Whether the target computes a loop of these steps in one kernel: with one product, of few weights.
+  bool isLooped() const {
+    return !kind.ofBytes && !hasLateGate() && kind.gates * size * size <= importer.state.options.loopedWeights;
+  }
+
   /// Whether there are two directions that differ in numbers alone. Each quantizes its own state.
   bool areStepsAlike() const {
     std::vector<std::string> names = ops::activationNames(b);
@@ -154,9 +160,12 @@ private:
     return states;
   }
 
-  /// The last gate of a GRU may depend on the others: its weights, rows of dimension `axis`, are an input of their own.
+  /// The last gate of a GRU may depend on the others.
+  bool hasLateGate() const { return kind.op == "GRU" && !b.integer("linear_before_reset", 0); }
+
+  /// The weights of a late gate, rows of dimension `axis`, are an input of their own.
   void splitLateGate(int64_t axis) {
-    if (kind.op != "GRU" || b.integer("linear_before_reset", 0))
+    if (!hasLateGate())
       return;
     late = standard("Slice", {own[R], list(2 * size), list(3 * size), list(axis)}, made("late weights"));
     own[R] = standard("Slice", {own[R], list(0), list(2 * size), list(axis)}, made("early weights"));

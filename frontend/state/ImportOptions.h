@@ -29,6 +29,9 @@ struct ImportOptions {
   /// The default answer where a rank depends on whether two sizes are equal (as when a dimension is dropped if it is
   /// 1).
   bool sizesAreEqual = false;
+  /// Recurrences with so many recurrent weights at most are loops, since the targets compute all steps of the loop in
+  /// one kernel. Others of few known steps are unrolled.
+  int64_t loopedWeights = 0;
   /// Answers already decided for this attempt, by the node that asked.
   std::map<std::string, bool, std::less<>> settled;
 };

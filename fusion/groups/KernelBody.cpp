@@ -98,7 +98,7 @@ graph::KernelOp fusion::buildKernel(const Group &group, StringRef name, ModuleOp
   Location loc = outputs.front().getLoc();
   auto kernel = graph::KernelOp::create(builder, loc, builder.getStringAttr(name),
                                         TypeAttr::get(builder.getFunctionType({}, outputs.getTypes())),
-                                        /*schedule=*/nullptr, nullptr, nullptr, /*root=*/nullptr);
+                                        /*schedule=*/nullptr, nullptr, nullptr, /*root=*/nullptr, /*steps=*/nullptr);
   Block &body = kernel.getBody().emplaceBlock();
   BodyBuilder copier(group, body, inputs);
   SmallVector<Value> results;

@@ -114,7 +114,7 @@ std::vector<DeviceCase> deviceCases() {
   std::vector<DeviceCase> cases;
   for (auto *add : {addPointwiseCases, addRowCases, addProductCases, addGemvCases, addWindowCases, addGatherCases,
                     addRollCases, addAttentionCases, addSharedSumCases, addStoredWeightCases, addPairedProductCases,
-                    addGatedStepCases, addPixelCases, addSlidingWindowCases})
+                    addGatedStepCases, addPixelCases, addSlidingWindowCases, addStepCases})
     add(cases);
   return cases;
 }

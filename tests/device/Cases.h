@@ -37,7 +37,7 @@ double load(DType type, const std::byte *at);
 struct DeviceCase {
   std::string name = {}, family = {}, layout = {}, edge = {};
   DType type = DType::F32;
-  std::string kernel = {};              // text of a tile.kernel @k
+  std::string kernel = {};              // text of a tile.kernel @k, or of a graph.kernel with a schedule
   std::vector<BufferSpec> buffers = {}; // the last one is the output
   std::vector<int64_t> scalars = {};
   std::array<int64_t, 3> grid = {1, 1, 1};
@@ -48,6 +48,7 @@ struct DeviceCase {
   bool small = false;          // fast enough for an imitated GPU
   bool chainsTf32 = false;     // for targets that multiply what is made of products of singles (tile::chainsSingles)
   bool takesWideTiles = false; // for targets with shared memory for tiles of 320 columns, which AMD's 64 KiB are not
+  bool needsClusters = false;  // for targets with clusters of blocks
   bool roundsTf32 = false;     // for targets whose copy engine rounds to tf32: others take ties elsewhere, or no tf32
 };
 
@@ -68,6 +69,7 @@ void addPairedProductCases(std::vector<DeviceCase> &cases);
 void addGatedStepCases(std::vector<DeviceCase> &cases);
 void addPixelCases(std::vector<DeviceCase> &cases);
 void addSlidingWindowCases(std::vector<DeviceCase> &cases);
+void addStepCases(std::vector<DeviceCase> &cases);
 
 /// "f16" and the like: how tile text spells a type.
 std::string typeText(DType type);

@@ -26,7 +26,7 @@ static const std::map<std::string, int> quotas = {
     {"family conv", 12}, {"family window", 12}, {"family gather", 15}, {"family attention", 20},
     {"family shared sums", 30}, {"family clustered sums", 60}, {"family split keys", 20},
     {"family paired products", 20}, {"family gated steps", 15}, {"family pixels", 20},
-    {"family sliding window", 25},
+    {"family sliding window", 25}, {"family steps", 10},
     {"type f32", 50}, {"type f16", 60}, {"type bf16", 50}, {"type f64", 20}, {"type i64", 10}, {"type i32", 10},
     {"type i8", 10},
     {"layout NN", 30}, {"layout NT", 15}, {"layout TN", 15}, {"layout TT", 15}, {"layout transposed", 10},

@@ -12,6 +12,7 @@
 #include "backend/Dialects.h"
 #include "backend/amdgcn/CompileAmdgcn.h"
 #include "backend/nvptx/CompileNvptx.h"
+#include "tilegen/emit/EmitTiles.h"
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
@@ -35,6 +36,8 @@ static Expected<TargetCode> compileCase(const DeviceCase &c, const TargetDesc &t
   auto module = mlir::parseSourceString<mlir::ModuleOp>(c.kernel, &context);
   if (!module)
     return Status(Code::Internal, "the case's kernel does not parse");
+  if (mlir::failed(emitTiles(*module, target)))
+    return Status(Code::Internal, "the case's kernel has no tiles");
   Expected<TargetCode> code = target.backend == Backend::Amdgcn ? compileAmdgcn(*module, target, {.faults = faults})
                                                                 : compileNvptx(*module, target, {.faults = faults});
   if (code)

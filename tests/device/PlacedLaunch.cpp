@@ -11,7 +11,8 @@ namespace tilewright::test {
 bool isFor(const DeviceCase &c, const TargetDesc &target) {
   constexpr int64_t sharedOfWideTiles = 128 << 10;
   return (!c.chainsTf32 || tile::chainsSingles(tile::placeFacts(target))) && (!c.roundsTf32 || target.bulkCopies) &&
-         (!c.takesWideTiles || target.sharedBytes >= sharedOfWideTiles);
+         (!c.takesWideTiles || target.sharedBytes >= sharedOfWideTiles) &&
+         (!c.needsClusters || target.clusterBlocks > 0);
 }
 
 PlacedLaunch launchOf(tile::KernelOp kernel, const std::vector<int64_t> &symbols) {

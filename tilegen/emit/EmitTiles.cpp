@@ -13,6 +13,8 @@
 #include "tilegen/emit/NameSizes.h"
 #include "tilegen/roots/Panels.h"
 #include "tilegen/roots/RootTable.h"
+#include "tilegen/steps/RepeatSteps.h"
+#include "tilegen/steps/StepSchedules.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Dominance.h"
@@ -98,6 +100,8 @@ void KernelEmitter::collectSymbols() {
     if (auto access = dyn_cast<graph::AccessOpInterface>(op))
       llvm::for_each(access.getAccessMap().getResults(), visit);
   });
+  if (auto steps = source.getSteps())
+    visit(steps->getCountExpr());
   llvm::for_each(space.keysFrom, visit);
   llvm::for_each(space.keysBelow, visit);
   for (const NeutralMask &mask : space.masks) {
@@ -289,6 +293,10 @@ LogicalResult KernelEmitter::emit() {
     return source.emitOpError() << "expected a schedule without pack because the right side is no constant that can be "
                                    "stored in panels, got "
                                 << schedule;
+  std::optional<int64_t> blocks = blocksOfStates(space, schedule);
+  if (source.getSteps() && !blocks)
+    return source.emitOpError(
+        "expected a known number of columns because a cluster of blocks computes those of a state");
   collectSymbols();
   tile::KernelOp kernel = createKernel();
   TileEmitter emitter(kernel, space, symbols, tiles, indexType());
@@ -297,6 +305,8 @@ LogicalResult KernelEmitter::emit() {
     kernel.erase();
     return failure();
   }
+  if (auto steps = source.getSteps())
+    repeatSteps(kernel, *steps, local(steps->getCountExpr()), source.getNumArguments(), *blocks);
   source.erase();
   IRRewriter rewriter(kernel.getContext());
   DominanceInfo dominance(kernel);

@@ -345,7 +345,10 @@ static LogicalResult layOut(KernelOp kernel, const PlaceFacts &facts) {
       return failure();
   } else if (!main.values.empty()) {
     Blocking blocking = chooseBlocking(main, facts.lanes, warps);
-    if (kernel.getScheduleAttr() && kernel.getScheduleAttr().getUnrolled())
+    bool repeats = kernel.walk([](StepEndOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    if (repeats)
+      holdColumns(blocking, main);
+    else if (kernel.getScheduleAttr() && kernel.getScheduleAttr().getUnrolled())
       holdWindowNeighbours(blocking, main);
     else
       holdTransposedNeighbours(blocking, main);

@@ -48,12 +48,22 @@ static LogicalResult checkInstruction(DotOp dot, const PlaceFacts &facts) {
   return success();
 }
 
-static LogicalResult checkCluster(PartSumOp sum, const PlaceFacts &facts) {
-  if (static_cast<int64_t>(sum.getParts()) > facts.clusterBlocks)
-    return sum.emitOpError() << "expected clusters of at most " << facts.clusterBlocks
-                             << " blocks because the target has no larger ones, got " << sum.getParts()
-                             << "; place the kernel for it again";
-  return success();
+LogicalResult tilewright::tile::checkClusters(KernelOp kernel, const PlaceFacts &facts) {
+  auto check = [&](Operation *op, uint64_t blocks) -> WalkResult {
+    if (blocks == 1 || static_cast<int64_t>(blocks) <= facts.clusterBlocks)
+      return WalkResult::advance();
+    op->emitOpError() << "expected clusters of at most " << facts.clusterBlocks
+                      << " blocks because the target has no larger ones, got " << blocks
+                      << "; make the kernel for it again";
+    return WalkResult::interrupt();
+  };
+  auto result = kernel.getBody().walk([&](Operation *op) {
+    if (auto sum = dyn_cast<PartSumOp>(op))
+      return check(op, sum.getParts());
+    auto end = dyn_cast<StepEndOp>(op);
+    return end ? check(op, end.getBlocks()) : WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }
 
 /// Roles, rings and bulk copies are what a copy engine works with.
@@ -66,8 +76,7 @@ static LogicalResult checkEngine(Operation *op, const PlaceFacts &facts) {
 
 LogicalResult tilewright::tile::checkPlaced(KernelOp kernel, const PlaceFacts &facts) {
   auto engine = kernel.getBody().walk([&](Operation *op) { return WalkResult(checkEngine(op, facts)); });
-  auto clusters = kernel.getBody().walk([&](PartSumOp sum) { return WalkResult(checkCluster(sum, facts)); });
-  if (engine.wasInterrupted() || clusters.wasInterrupted())
+  if (engine.wasInterrupted() || failed(checkClusters(kernel, facts)))
     return failure();
   auto lanes = kernel.getBody().walk([&](Operation *op) { return WalkResult(checkLanes(op, facts)); });
   if (lanes.wasInterrupted() || failed(checkShared(kernel, *kernel.getSharedBytes(), facts)))

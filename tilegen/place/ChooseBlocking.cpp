@@ -135,3 +135,11 @@ void tilewright::tile::holdTransposedNeighbours(Blocking &blocking, const Layout
       blocking.registerCount = std::clamp(llvm::bit_floor(held), 1u, width);
     }
 }
+
+void tilewright::tile::holdColumns(Blocking &blocking, const LayoutGroup &group) {
+  unsigned rank = group.shape.size(), sum = blocking.order[0];
+  if (rank < 2 || sum != rank - 1)
+    return;
+  auto columns = static_cast<unsigned>(group.shape[rank - 2]);
+  blocking.mostLanes = std::max(1u, blocking.lanes * blocking.warps / columns);
+}

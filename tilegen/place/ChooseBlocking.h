@@ -35,4 +35,8 @@ void holdWindowNeighbours(Blocking &blocking, const LayoutGroup &group);
 /// loads and stores several elements at a time.
 void holdTransposedNeighbours(Blocking &blocking, const LayoutGroup &group);
 
+/// Where the sums of all steps of a loop have one operand in registers (tile.step_end), a thread holds what it can of
+/// one column, so that few lanes add up a sum, and none computes what is made of several sums.
+void holdColumns(Blocking &blocking, const LayoutGroup &group);
+
 } // namespace tilewright::tile

@@ -106,6 +106,8 @@ LogicalResult tile::placeTiles(ModuleOp module, const TargetDesc &target) {
 
 LogicalResult tile::placeTiles(ModuleOp module, const PlaceFacts &facts) {
   for (KernelOp kernel : module.getOps<KernelOp>()) {
+    if (failed(checkClusters(kernel, facts)))
+      return failure();
     if (kernel.isPlaced()) {
       if (failed(checkPlaced(kernel, facts)))
         return failure();

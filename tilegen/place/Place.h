@@ -63,6 +63,8 @@ mlir::LogicalResult allocateShared(KernelOp kernel, const PlaceFacts &facts);
 
 /// Have the warps that multiply registers for the sums of each matrix instruction?
 mlir::LogicalResult checkRegisters(RolesOp roles);
+/// Has the target clusters as large as the kernel's?
+mlir::LogicalResult checkClusters(KernelOp kernel, const PlaceFacts &facts);
 /// Can the target run this placed kernel? It may have been placed for another one, or edited.
 mlir::LogicalResult checkPlaced(KernelOp kernel, const PlaceFacts &facts);
 

@@ -282,14 +282,21 @@ public:
   BitSource(const TileShape &shape, ArrayRef<unsigned> order) : shape_(shape), order_(order), taken_(shape.rank(), 0) {}
 
   uint32_t takeFrom(unsigned dim) { return taken_[dim] < shape_.bits(dim) ? shape_.basis(dim, taken_[dim]++) : 0; }
-  uint32_t take() {
-    for (unsigned dim : order_)
+  uint32_t take() { return takeFirst(order_); }
+  /// The same, but of the first dimension last.
+  uint32_t takeBehind() {
+    uint32_t basis = takeFirst(order_.drop_front());
+    return basis ? basis : takeFrom(order_[0]);
+  }
+
+private:
+  uint32_t takeFirst(ArrayRef<unsigned> dims) {
+    for (unsigned dim : dims)
       if (uint32_t basis = takeFrom(dim))
         return basis;
     return 0;
   }
 
-private:
   const TileShape &shape_;
   ArrayRef<unsigned> order_;
   SmallVector<unsigned> taken_;
@@ -306,10 +313,10 @@ Layout tilewright::tile::blocked(const TileShape &shape, const Blocking &blockin
     for (unsigned i = 0; i < llvm::Log2_32(blocking.registerCount); ++i)
       if (uint32_t basis = bits.takeFrom(*blocking.registerDim))
         layout.reg.push_back(basis);
-  for (unsigned i = 0; i < llvm::Log2_32(blocking.lanes); ++i)
-    layout.lane.push_back(bits.take());
-  for (unsigned i = 0; i < llvm::Log2_32(blocking.warps); ++i)
-    layout.warp.push_back(bits.take());
+  unsigned lanes = llvm::Log2_32(blocking.lanes), threads = lanes + llvm::Log2_32(blocking.warps),
+           ofFirst = blocking.mostLanes ? llvm::Log2_32(*blocking.mostLanes) : threads;
+  for (unsigned i = 0; i < threads; ++i)
+    (i < lanes ? layout.lane : layout.warp).push_back(i < ofFirst ? bits.take() : bits.takeBehind());
   while (uint32_t basis = bits.take())
     layout.reg.push_back(basis);
   return layout;

@@ -73,13 +73,14 @@ Conversion conversion(const Layout &from, const Layout &to);
 /// How a block's threads are spread over a tile: `vector` neighbours along `order[0]` in a thread, then lanes, then
 /// warps, then further registers, each filling the dimensions in that order (fastest first). If there is a
 /// `registerDim`, each thread also holds `registerCount` neighbours along it, a power of two, for transposing in
-/// registers.
+/// registers. With `mostLanes`, no more threads than that are along `order[0]`; the rest of it is in registers.
 struct Blocking {
   llvm::SmallVector<unsigned> order;
   unsigned vector = 1;
   unsigned lanes = 32, warps = 4;
   std::optional<unsigned> registerDim = std::nullopt;
   unsigned registerCount = 1;
+  std::optional<unsigned> mostLanes = std::nullopt;
 };
 Layout blocked(const TileShape &shape, const Blocking &blocking);
 

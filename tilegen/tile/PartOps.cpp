@@ -116,9 +116,3 @@ LogicalResult PartSumOp::verify() {
   }
   return success();
 }
-
-int64_t KernelOp::getClusterBlocks() {
-  int64_t blocks = 1;
-  walk([&](PartSumOp op) { blocks = op.getParts(); });
-  return blocks;
-}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //===- TileOps.td - the tile dialect: block programs on tiles -----------------------------------------------------===//
 //
-// docs/dialects/tile.md is made of this file, PlacedOps.td, RoleOps.td and PartOps.td by scripts/generate-docs.
+// docs/dialects/tile.md is made of this file, PlacedOps.td, RoleOps.td, PartOps.td and StepOps.td by
+// scripts/generate-docs.
 //
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_TILE_OPS
@@ -238,7 +239,7 @@ def KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbol
     unsigned getNumSymbols() { return getNumArguments() - getNumBuffers(); }
     ::mlir::Value getSymbol(unsigned i) { return getArgument(getNumBuffers() + i); }
     bool isPlaced() { return getSharedBytes().has_value(); }
-    /// How many blocks are a cluster of a placed kernel: those that meet in a tile.part_sum; 1 if there is none.
+    /// How many blocks are a cluster: those that meet in a tile.part_sum or tile.step_end; 1 if there is none.
     int64_t getClusterBlocks();
   }];
 }
@@ -447,5 +448,6 @@ def BroadcastOp : Tile_Op<"broadcast", [Pure]> {
 include "tilegen/tile/PlacedOps.td"
 include "tilegen/tile/RoleOps.td"
 include "tilegen/tile/PartOps.td"
+include "tilegen/tile/StepOps.td"
 
 #endif

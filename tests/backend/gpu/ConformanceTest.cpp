@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Gpu, Conformance,
 
 INSTANTIATE_TEST_SUITE_P(GpuSums, Conformance,
                          testing::Combine(testing::Values("shared sums", "clustered sums", "stored weights",
-                                                          "paired products", "gated steps"),
+                                                          "paired products", "gated steps", "steps"),
                                           testing::Values("sm_80", "sm_90a", "gfx942")),
                          nameOf);
 
@@ -175,6 +175,7 @@ TEST(InjectedFault, DroppedArrivals) { EXPECT_TRUE(isSeenInParts({.dropArrivals 
 TEST(InjectedFault, EveryArrivalIsTheLast) {
   EXPECT_TRUE(isSeenInParts({.allAreLast = true}, BlockOrder::WaitsBehindCount));
 }
+TEST(InjectedFault, StepsThatDoNotWait) { EXPECT_TRUE(isSeen("steps", {.dropBarriers = true})); }
 TEST(InjectedFault, SharesGivenEarly) { EXPECT_TRUE(isSeen("clustered sums", {.giveEarly = true})); }
 TEST(InjectedFault, SharesAddedEarly) { EXPECT_TRUE(isSeen("clustered sums", {.addEarly = true})); }
 TEST(InjectedFault, DroppedBarriers) { EXPECT_TRUE(isSeen("matmul", {.dropBarriers = true})); }

@@ -9,6 +9,7 @@
 #include "tests/backend/gpu/SimtEngine.h"
 #include "tests/backend/gpu/SimtProducts.h"
 #include "tests/backend/gpu/SimtTarget.h"
+#include "tilegen/emit/EmitTiles.h"
 #include "tilegen/place/Place.h"
 
 #include "mlir/Parser/Parser.h"
@@ -141,7 +142,7 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, context.get());
   TargetDesc small = target;
   small.units = 2; // so that blocks take several programs of a small case
-  if (!module || failed(tile::placeTiles(*module, small)))
+  if (!module || failed(emitTiles(*module, small)) || failed(tile::placeTiles(*module, small)))
     return Status(Code::Internal, "placing failed");
   SimtTarget simt(target.warpWidth, target.warpWidth == 32);
   auto distributed = distribute(*module, simt, faults);

@@ -496,3 +496,39 @@ func.func @f(%x: tensor<8x30xf32>) {
   %0 = graph.roll %x offsets affine_map<() -> (0, 31)> : tensor<8x30xf32> -> tensor<8x30xf32>
   return
 }
+
+// -----
+
+// expected-error@+1 {{expected one number of steps, in symbols alone, got #graph.steps<count = (d0) -> (d0)}}
+graph.kernel @step(%h: tensor<2x64xf32>, %x: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32>)
+    attributes {steps = #graph.steps<count = (d0) -> (d0), carried = [0], forward = [1], backward = [], backward_results = []>} {
+  %y = arith.addf %h, %x : tensor<2x64xf32>
+  graph.return %y, %y : tensor<2x64xf32>, tensor<2x64xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expected arguments of the kernel in its steps, each once, got 0}}
+graph.kernel @step(%h: tensor<2x64xf32>, %x: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32>)
+    attributes {steps = #graph.steps<count = () -> (9), carried = [0], forward = [0], backward = [], backward_results = []>} {
+  %y = arith.addf %h, %x : tensor<2x64xf32>
+  graph.return %y, %y : tensor<2x64xf32>, tensor<2x64xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expected results behind the carried ones to be collected backward, got 0}}
+graph.kernel @step(%h: tensor<2x64xf32>, %x: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32>)
+    attributes {steps = #graph.steps<count = () -> (9), carried = [0], forward = [1], backward = [], backward_results = [0]>} {
+  %y = arith.addf %h, %x : tensor<2x64xf32>
+  graph.return %y, %y : tensor<2x64xf32>, tensor<2x64xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expected result 0 of the type of argument 0, which takes it in the next step}}
+graph.kernel @step(%h: tensor<2x64xf32>) -> tensor<128xf32>
+    attributes {steps = #graph.steps<count = () -> (9), carried = [0], forward = [], backward = [], backward_results = []>} {
+  %y = graph.reshape %h : tensor<2x64xf32> -> tensor<128xf32>
+  graph.return %y : tensor<128xf32>
+}

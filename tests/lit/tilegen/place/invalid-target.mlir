@@ -15,7 +15,7 @@
 // RUN: not tilewright-opt %t.sums --tilewright-place-tiles=target=sm_90a 2>&1 | FileCheck %s --check-prefix=SUMS
 
 // SUMS: error: 'tile.dot' op expected at most 70 sums of a lane because 20 warps start with 96 registers each, got 128; use a smaller tile or fewer groups
-// CLUSTERS: error: 'tile.part_sum' op expected clusters of at most 0 blocks because the target has no larger ones, got 2; place the kernel for it again
+// CLUSTERS: error: 'tile.part_sum' op expected clusters of at most 0 blocks because the target has no larger ones, got 2; make the kernel for it again
 // ENGINE: error: 'tile.tensor_map' op expected a target with a copy engine, which this one has not
 // AMPERE: error: 'tile.dot' op expected an instruction that the target has, got 'wgmma.m64n64k16x4'
 // AMD: error: {{.*}} op expected layouts over warps of 64 lanes because the target's are, got 32

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recurrence is a loop whose body is one kernel:
+//
+//   %h, %y = flow.loop @body carried(%h0) scanned(%x)         module @body {
+//                                                                @main(%h, %x) {
+//                                                                  %r:2 = graph.launch @step(%h, %w, %x)
+//                                                                  return %r#0, %r#1 } }
+//
+//   %r:3 = graph.launch @step(%h0, %w, %x)                    graph.kernel @step(...) attributes {steps = ...}
+//
+// Programs that read a state must run together with those that write it, so a program may read no more of a state than
+// what the programs write that differ from it in columns alone: these are one cluster.
+#include "tilegen/steps/StepKernels.h"
+
+#include "frontend/flow/FlowOps.h"
+#include "tilegen/roots/RootTable.h"
+#include "tilegen/schedule/ContractionTiles.h"
+#include "tilegen/steps/StepSchedules.h"
+
+#include "llvm/ADT/BitVector.h"
+
+using namespace mlir;
+
+namespace tilewright {
+namespace {
+
+using tilegen::KernelSpace;
+
+/// What a launch in a body takes or returns, behind reshapes.
+Value behindReshapes(Value value) {
+  while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
+    value = reshape.getData();
+  return value;
+}
+
+class LoopToLaunch {
+public:
+  LoopToLaunch(flow::LoopOp loop, ModuleOp body, const TargetDesc &target)
+      : loop(loop), body(body), target(target), builder(loop) {}
+  void replace();
+
+private:
+  bool isOneLaunch();
+  bool areResultsReturned();
+  bool takesEachState();
+  graph::KernelOp makeKernel();
+  graph::StepsAttr rolesOf(graph::KernelOp moved);
+  Value inputOf(unsigned input, Type type);
+  DictionaryAttr notes(AffineMap count);
+  std::optional<size_t> stateOf(unsigned input);
+  size_t carried() { return loop.getCarried().size(); }
+
+  flow::LoopOp loop;
+  ModuleOp body;
+  const TargetDesc &target;
+  OpBuilder builder;
+  graph::LaunchOp launch;
+  func::ReturnOp returned;
+  SmallVector<unsigned> results; // the launch's result of each value that the body returns
+  SmallVector<unsigned> inputs;  // the launch's input of each argument of the new kernel
+};
+
+} // namespace
+
+/// Is the body one launch, of arguments, constants and reshapes of them, in the symbols of the module around it?
+bool LoopToLaunch::isOneLaunch() {
+  auto main = *body.getOps<func::FuncOp>().begin();
+  for (Operation &op : main.front()) {
+    if (isa<graph::ReshapeOp, graph::ConstantOp, arith::ConstantOp, func::ReturnOp>(op))
+      continue;
+    if (launch || !isa<graph::LaunchOp>(op))
+      return false;
+    launch = cast<graph::LaunchOp>(op);
+  }
+  if (!launch || loop.getCounted() || loop.getConditional() || loop.getTripCount() || loop.getCondition() ||
+      loop.getScanned().empty())
+    return false;
+  returned = cast<func::ReturnOp>(main.front().getTerminator());
+  return llvm::all_of(llvm::enumerate(loop.getSizes().getResults()), [](auto size) {
+    auto symbol = dyn_cast<AffineSymbolExpr>(size.value());
+    return symbol && symbol.getPosition() == size.index();
+  });
+}
+
+/// The number of the carried value that the launch takes as this input; nullopt if it takes something else.
+std::optional<size_t> LoopToLaunch::stateOf(unsigned input) {
+  auto argument = dyn_cast<BlockArgument>(behindReshapes(launch.getInputs()[input]));
+  return argument && argument.getArgNumber() < carried() ? std::optional<size_t>(argument.getArgNumber())
+                                                         : std::nullopt;
+}
+
+/// Does the body return nothing but results of the launch?
+bool LoopToLaunch::areResultsReturned() {
+  for (Value value : returned.getOperands()) {
+    auto result = dyn_cast<OpResult>(behindReshapes(value));
+    if (!result || result.getOwner() != launch)
+      return false;
+    results.push_back(result.getResultNumber());
+  }
+  return true;
+}
+
+bool LoopToLaunch::takesEachState() {
+  return llvm::all_of(llvm::seq<size_t>(0, carried()), [&](size_t state) {
+    return llvm::any_of(llvm::seq<unsigned>(0, launch.getInputs().size()),
+                        [&](unsigned input) { return stateOf(input) == state; });
+  });
+}
+
+static Value reshaped(OpBuilder &b, Value value, Type type, Attribute node = {}) {
+  if (value.getType() == type)
+    return value;
+  auto reshape = graph::ReshapeOp::create(b, value.getLoc(), type, value);
+  if (node)
+    reshape->setAttr(graph::nodeAttr, node);
+  return reshape;
+}
+
+/// The kernel of one step in the module around the body. It takes each state once, and returns what the body returns,
+/// states as it takes them.
+graph::KernelOp LoopToLaunch::makeKernel() {
+  graph::KernelOp kernel = cast<graph::KernelOp>(body.lookupSymbol(launch.getKernel())).clone();
+  SymbolTable(loop->getParentOfType<ModuleOp>()).insert(kernel);
+  Block &block = kernel.getBody().front();
+  OpBuilder inside = OpBuilder::atBlockBegin(&block);
+  SmallVector<Value> states(carried());
+  llvm::BitVector isTwice(kernel.getNumArguments());
+  for (BlockArgument argument : block.getArguments()) {
+    std::optional<size_t> state = stateOf(argument.getArgNumber());
+    if (state && states[*state]) {
+      argument.replaceAllUsesWith(reshaped(inside, states[*state], argument.getType()));
+      isTwice.set(argument.getArgNumber());
+      continue;
+    }
+    if (state)
+      states[*state] = argument;
+    inputs.push_back(argument.getArgNumber());
+  }
+  Operation *end = block.getTerminator();
+  inside.setInsertionPoint(end);
+  SmallVector<Value> outputs;
+  for (auto [i, result] : llvm::enumerate(results)) {
+    Value output = end->getOperand(result);
+    outputs.push_back(i < carried() ? reshaped(inside, output, states[i].getType()) : output);
+  }
+  end->setOperands(outputs);
+  (void)kernel.eraseArguments(isTwice);
+  kernel.setFunctionType(inside.getFunctionType(block.getArgumentTypes(), end->getOperandTypes()));
+  return kernel;
+}
+
+/// What the arguments and results of the new kernel are in the loop.
+graph::StepsAttr LoopToLaunch::rolesOf(graph::KernelOp moved) {
+  SmallVector<int64_t> states(carried()), forward, backward, backwardResults;
+  for (auto [argument, input] : llvm::enumerate(inputs)) {
+    auto parameter = dyn_cast<BlockArgument>(behindReshapes(launch.getInputs()[input]));
+    size_t number = parameter ? parameter.getArgNumber() : SIZE_MAX;
+    if (number < carried())
+      states[number] = static_cast<int64_t>(argument);
+    else if (number - carried() < loop.getScanned().size())
+      (loop.getReverseScanned()[number - carried()] ? backward : forward).push_back(static_cast<int64_t>(argument));
+  }
+  for (auto [i, isBackward] : llvm::enumerate(loop.getReverseCollected()))
+    if (isBackward)
+      backwardResults.push_back(static_cast<int64_t>(carried() + i));
+  auto symbols = moved->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(graph::symbolsAttr);
+  auto count = AffineMap::get(0, symbols ? symbols.size() : 0, graph::getSizes(loop.getScanned().front()).front());
+  Builder b(loop.getContext());
+  return graph::StepsAttr::get(loop.getContext(), count, b.getDenseI64ArrayAttr(states),
+                               b.getDenseI64ArrayAttr(forward), b.getDenseI64ArrayAttr(backward),
+                               b.getDenseI64ArrayAttr(backwardResults));
+}
+
+/// A position in memory as a sum: where the columns of its state begin, and the rest, which depends on columns and
+/// reduced loops alone. Null if it is no such sum, or if the rest may leave the `columns` of the state.
+static AffineExpr beginOfColumns(const KernelSpace &space, AffineExpr position, int64_t columns) {
+  MLIRContext *context = space.nest.context;
+  SmallVector<AffineExpr> none, others, last;
+  AffineExpr zero = getAffineConstantExpr(0, context);
+  for (auto [i, loop] : llvm::enumerate(space.loops())) {
+    bool isOfColumns = loop.kind == tilegen::LoopKind::Column || loop.kind == tilegen::LoopKind::Reduction;
+    AffineExpr at = getAffineDimExpr(i, context);
+    none.push_back(isOfColumns ? zero : at);
+    others.push_back(isOfColumns ? at : zero);
+    last.push_back(isOfColumns ? loop.size - 1 : zero);
+  }
+  auto algebra = space.nest.algebra({});
+  AffineExpr begin = algebra.simplify(position.replaceDims(none)),
+             rest = algebra.simplify(position.replaceDims(others));
+  auto most = dyn_cast<AffineConstantExpr>(algebra.simplify(rest.replaceDims(last)));
+  auto least = dyn_cast<AffineConstantExpr>(algebra.simplify(rest.replaceDims(SmallVector(last.size(), zero))));
+  bool isSum = algebra.simplify(position - begin - rest) == zero;
+  return isSum && most && least && least.getValue() == 0 && most.getValue() < columns ? begin : AffineExpr();
+}
+
+/// Does each program read of a state only what programs write that differ from it in columns alone?
+static bool readsOwnStates(graph::KernelOp kernel, const KernelSpace &space, graph::StepsAttr steps) {
+  int64_t columns = 1;
+  for (unsigned loop : space.loopsOfKind(tilegen::LoopKind::Column))
+    columns *= tilegen::constantOf(space.loops()[loop].size).value_or(0);
+  auto beginOf = [&](const tilegen::Access &access) {
+    AffineExpr position = tilegen::linearize(space.nest.context, access.coordinates, access.sizes);
+    return access.indexSizes.empty() ? beginOfColumns(space, space.nest.algebra({}).simplify(position), columns)
+                                     : AffineExpr();
+  };
+  for (auto [result, argument] : llvm::enumerate(steps.getCarried().asArrayRef())) {
+    AffineExpr own;
+    for (const tilegen::Access &access : space.nest.accesses)
+      if (access.buffer == kernel.getNumArguments() + result)
+        own = beginOf(access);
+    if (!own)
+      return false;
+    for (const tilegen::Access &access : space.nest.accesses)
+      if (access.buffer == argument && beginOf(access) != own)
+        return false;
+  }
+  return true;
+}
+
+/// Wide accesses count on slices that begin at multiples of 16 bytes, as buffers do.
+static bool areSlicesAligned(graph::KernelOp kernel, graph::StepsAttr steps) {
+  constexpr int64_t bytesOfAccess = 16;
+  auto isAligned = [&](Type type) {
+    auto tensor = cast<RankedTensorType>(type);
+    AffineExpr elements = graph::productOf(type.getContext(), graph::getSizes(tensor));
+    return (elements * std::max(1u, tensor.getElementTypeBitWidth() / 8)).isMultipleOf(bytesOfAccess);
+  };
+  return llvm::all_of(kernel.getResultTypes(), isAligned) &&
+         llvm::all_of(llvm::enumerate(kernel.getArgumentTypes()),
+                      [&](auto type) { return !steps.isSequence(type.index()) || isAligned(type.value()); });
+}
+
+/// What the launch of the whole loop passes for an input of the launch in the body.
+Value LoopToLaunch::inputOf(unsigned input, Type type) {
+  Value inside = behindReshapes(launch.getInputs()[input]);
+  auto parameter = dyn_cast<BlockArgument>(inside);
+  size_t scanned = carried() + loop.getScanned().size();
+  Value outside = !parameter                             ? builder.clone(*inside.getDefiningOp())->getResult(0)
+                  : parameter.getArgNumber() < carried() ? loop.getCarried()[parameter.getArgNumber()]
+                  : parameter.getArgNumber() < scanned   ? loop.getScanned()[parameter.getArgNumber() - carried()]
+                                                         : loop.getCaptures()[parameter.getArgNumber() - scanned];
+  return reshaped(builder, outside, type, loop->getAttr(graph::nodeAttr));
+}
+
+/// The launch's notes, of all steps.
+DictionaryAttr LoopToLaunch::notes(AffineMap count) {
+  NamedAttrList notes;
+  auto times = [&](AffineMap map) { // its first expression is the cost, or a product's batch
+    SmallVector<AffineExpr> exprs(map.getResults());
+    exprs[0] = graph::canonicalSize(exprs[0] * count.getResult(0));
+    return AffineMapAttr::get(AffineMap::get(0, count.getNumSymbols(), exprs, map.getContext()));
+  };
+  for (StringRef name : {graph::flopsAttr, graph::bytesAttr})
+    if (auto cost = launch->getAttrOfType<AffineMapAttr>(name))
+      notes.append(name, times(cost.getValue()));
+  if (auto products = launch->getAttrOfType<ArrayAttr>(graph::productsAttr)) {
+    SmallVector<Attribute> repeated;
+    for (auto product : products.getAsRange<ArrayAttr>())
+      repeated.push_back(
+          ArrayAttr::get(product.getContext(), {times(cast<AffineMapAttr>(product[0]).getValue()), product[1]}));
+    notes.append(graph::productsAttr, ArrayAttr::get(products.getContext(), repeated));
+  }
+  if (auto node = loop->getAttrOfType<IntegerAttr>(graph::nodeAttr))
+    notes.append(graph::nodesOfAttr, DenseI64ArrayAttr::get(loop.getContext(), {node.getInt()}));
+  return notes.getDictionary(loop.getContext());
+}
+
+void LoopToLaunch::replace() {
+  if (!isOneLaunch() || !areResultsReturned() || !takesEachState())
+    return;
+  graph::KernelOp kernel = makeKernel();
+  graph::StepsAttr steps = rolesOf(kernel);
+  FailureOr<KernelSpace> space = tilegen::analyzeKernel(kernel);
+  tile::ScheduleAttr schedule =
+      succeeded(space) && areSlicesAligned(kernel, steps) && readsOwnStates(kernel, *space, steps)
+          ? tilegen::scheduleSteps(*space, target)
+          : tile::ScheduleAttr();
+  if (!schedule)
+    return kernel.erase();
+  kernel.setStepsAttr(steps);
+  kernel.setScheduleAttr(schedule);
+  FunctionType type = kernel.getLaunchType();
+  SmallVector<Value> passed;
+  for (auto [input, wanted] : llvm::zip(inputs, type.getInputs()))
+    passed.push_back(inputOf(input, wanted));
+  auto whole = graph::LaunchOp::create(builder, loop.getLoc(), type.getResults(),
+                                       FlatSymbolRefAttr::get(kernel.getSymNameAttr()), passed, ArrayAttr());
+  whole->setDiscardableAttrs(notes(steps.getCount()));
+  for (auto [result, value] : llvm::zip(loop.getResults(), whole.getResults().drop_front(carried())))
+    result.replaceAllUsesWith(reshaped(builder, value, result.getType(), loop->getAttr(graph::nodeAttr)));
+  loop.erase();
+  body.erase();
+}
+
+void formStepKernels(ModuleOp module, const TargetDesc &target) {
+  SmallVector<flow::LoopOp> loops;
+  module.walk([&](flow::LoopOp loop) { loops.push_back(loop); });
+  for (flow::LoopOp loop : loops) {
+    auto around = loop->getParentOfType<ModuleOp>();
+    auto body = around.lookupSymbol<ModuleOp>(loop.getBody());
+    auto isOther = [&](flow::LoopOp other) { return other != loop && other.getBody() == loop.getBody(); };
+    if (body && llvm::none_of(loops, isOther))
+      LoopToLaunch(loop, body, target).replace();
+  }
+}
+
+} // namespace tilewright

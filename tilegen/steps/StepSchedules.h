@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules of programs that run all steps of a loop.
+#pragma once
+
+#include "tilegen/TargetDesc.h"
+#include "tilegen/space/KernelSpace.h"
+#include "tilegen/tile/TileOps.h"
+
+#include <string>
+#include <vector>
+
+namespace tilewright::tilegen {
+
+/// The most elements that the right sides of all gates may have for a cluster to hold them in its registers.
+inline constexpr int64_t mostStepWeights = int64_t(8) * 256 * 128;
+
+/// Whether all of these targets run the steps of a small recurrence in one kernel.
+bool runSteps(const std::vector<std::string> &targets);
+
+/// How many neighbouring programs compute together a state of which each reads all: those that differ in columns alone.
+/// nullopt if the number of columns is not known.
+std::optional<int64_t> blocksOfStates(const KernelSpace &space, tile::ScheduleAttr schedule);
+
+/// The schedule of a contraction whose steps are a loop of the program. Each thread keeps its part of the right sides
+/// in registers, and the programs of a state are one cluster. Null if the target has no clusters, if the right sides
+/// are too large for one, or if there are so many rows that a kernel for each step is faster.
+tile::ScheduleAttr scheduleSteps(const KernelSpace &space, const TargetDesc &target);
+
+} // namespace tilewright::tilegen
