@@ -4,7 +4,6 @@
 
 #include "tilegen/place/Place.h"
 #include "tilegen/roots/RootTable.h"
-#include "tilegen/schedule/SizeVariants.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -56,23 +55,28 @@ static graph::VariantAttr addVariant(graph::KernelOp kernel, AffineMap size, con
                                  variant.most);
 }
 
-/// Sets the schedule of a kernel. If the kernel has variants, adds a copy for each, and names them in its launches.
+void tilegen::setSchedules(graph::KernelOp kernel, const SizeVariants &schedules, ArrayRef<graph::LaunchOp> launches,
+                           SymbolTable &symbols) {
+  kernel.setScheduleAttr(schedules.schedule);
+  if (schedules.variants.empty())
+    return;
+  auto names = kernel->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(graph::symbolsAttr);
+  auto size = AffineMap::get(0, names ? names.size() : 0, schedules.size);
+  SmallVector<Attribute> attributes;
+  for (const SizeVariant &variant : schedules.variants)
+    attributes.push_back(addVariant(kernel, size, variant, symbols));
+  for (graph::LaunchOp launch : launches)
+    launch.setVariantsAttr(ArrayAttr::get(kernel.getContext(), attributes));
+}
+
 static LogicalResult scheduleKernel(graph::KernelOp kernel, ArrayRef<graph::LaunchOp> launches,
                                     const TargetDesc &target, SymbolTable &symbols) {
   FailureOr<tilegen::KernelSpace> space = tilegen::analyzeKernel(kernel);
   if (failed(space))
     return failure();
   auto variants = launches.empty() ? std::nullopt : tilegen::chooseVariants(*space, target);
-  kernel.setScheduleAttr(variants ? variants->schedule : scheduleOf(*space, target));
-  if (!variants || variants->variants.empty())
-    return success();
-  auto names = kernel->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(graph::symbolsAttr);
-  auto size = AffineMap::get(0, names ? names.size() : 0, variants->size);
-  SmallVector<Attribute> attributes;
-  for (const tilegen::SizeVariant &variant : variants->variants)
-    attributes.push_back(addVariant(kernel, size, variant, symbols));
-  for (graph::LaunchOp launch : launches)
-    launch.setVariantsAttr(ArrayAttr::get(kernel.getContext(), attributes));
+  tilegen::setSchedules(kernel, variants ? *variants : tilegen::SizeVariants{{}, {}, scheduleOf(*space, target)},
+                        launches, symbols);
   return success();
 }
 

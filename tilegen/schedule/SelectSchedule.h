@@ -5,6 +5,7 @@
 #include "frontend/graph/GraphOps.h"
 #include "fusion/FusionMode.h"
 #include "tilegen/TargetDesc.h"
+#include "tilegen/schedule/SizeVariants.h"
 #include "tilegen/tile/MatmulPrecision.h"
 #include "tilegen/tile/TileOps.h"
 
@@ -26,6 +27,11 @@ fusion::AttentionFusion attentionFusion(const TargetDesc &target, MatmulPrecisio
 /// The least columns for which laying out large windows of singles for a copy engine pays (fusion/FusionMode.h).
 /// nullopt if the target has no engine, or no instruction for what it brings.
 std::optional<fusion::SingleWindows> singleWindows(const TargetDesc &target, MatmulPrecision precision);
+
+/// Sets the schedule of a kernel. If there are variants, adds a copy of the kernel for each, and names them in its
+/// launches.
+void setSchedules(graph::KernelOp kernel, const SizeVariants &schedules, llvm::ArrayRef<graph::LaunchOp> launches,
+                  mlir::SymbolTable &symbols);
 
 /// The schedule of one kernel, or a diagnostic. Nothing is measured: the same kernel and target give the same schedule.
 mlir::FailureOr<tile::ScheduleAttr> selectSchedule(graph::KernelOp kernel, const TargetDesc &target);

@@ -194,7 +194,7 @@ void Repeater::repeat(int64_t blocks) {
   loadFirst(lastChoice);
   builder.setInsertionPoint(loop.getBody()->getTerminator());
   tile::StepEndOp::create(builder, loc, blocks);
-  if (!isa<AffineConstantExpr>(count))
+  if (auto known = dyn_cast<AffineConstantExpr>(count); !known || known.getValue() == 0)
     storeInitialStates();
 }
 

@@ -15,6 +15,7 @@
 #include "frontend/flow/FlowOps.h"
 #include "tilegen/roots/RootTable.h"
 #include "tilegen/schedule/ContractionTiles.h"
+#include "tilegen/schedule/SelectSchedule.h"
 #include "tilegen/steps/StepSchedules.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -46,7 +47,7 @@ private:
   graph::KernelOp makeKernel();
   graph::StepsAttr rolesOf(graph::KernelOp moved);
   Value inputOf(unsigned input, Type type);
-  DictionaryAttr notes(AffineMap count);
+  DictionaryAttr notes(graph::StepsAttr steps, FunctionType type);
   std::optional<size_t> stateOf(unsigned input);
   size_t carried() { return loop.getCarried().size(); }
 
@@ -62,8 +63,27 @@ private:
 
 } // namespace
 
-/// Is the body one launch, of arguments, constants and reshapes of them, in the symbols of the module around it?
+/// Has the body the symbols of the module around it, and no others? Then it needs no checks of its own.
+static bool hasSymbolsAround(flow::LoopOp loop, ModuleOp body) {
+  auto isEmpty = [&](StringRef list) {
+    auto attribute = body->getAttrOfType<ArrayAttr>(list);
+    return !attribute || attribute.empty();
+  };
+  ArrayRef<AffineExpr> sizes = loop.getSizes().getResults();
+  auto names = body->getAttrOfType<ArrayAttr>(graph::symbolsAttr);
+  bool areSame = llvm::all_of(llvm::enumerate(sizes), [](auto size) {
+    auto symbol = dyn_cast<AffineSymbolExpr>(size.value());
+    return symbol && symbol.getPosition() == size.index();
+  });
+  return areSame && (names ? names.size() : 0) == sizes.size() && isEmpty(graph::guardsAttr) &&
+         isEmpty(graph::definitionsAttr);
+}
+
+/// Is the body one launch, of arguments, constants and reshapes of them, of a kernel without a schedule?
 bool LoopToLaunch::isOneLaunch() {
+  if (loop.getCounted() || loop.getConditional() || loop.getTripCount() || loop.getCondition() ||
+      loop.getScanned().empty() || !hasSymbolsAround(loop, body))
+    return false;
   auto main = *body.getOps<func::FuncOp>().begin();
   for (Operation &op : main.front()) {
     if (isa<graph::ReshapeOp, graph::ConstantOp, arith::ConstantOp, func::ReturnOp>(op))
@@ -72,14 +92,8 @@ bool LoopToLaunch::isOneLaunch() {
       return false;
     launch = cast<graph::LaunchOp>(op);
   }
-  if (!launch || loop.getCounted() || loop.getConditional() || loop.getTripCount() || loop.getCondition() ||
-      loop.getScanned().empty())
-    return false;
   returned = cast<func::ReturnOp>(main.front().getTerminator());
-  return llvm::all_of(llvm::enumerate(loop.getSizes().getResults()), [](auto size) {
-    auto symbol = dyn_cast<AffineSymbolExpr>(size.value());
-    return symbol && symbol.getPosition() == size.index();
-  });
+  return launch && !cast<graph::KernelOp>(body.lookupSymbol(launch.getKernel())).getScheduleAttr();
 }
 
 /// The number of the carried value that the launch takes as this input; nullopt if it takes something else.
@@ -242,17 +256,30 @@ Value LoopToLaunch::inputOf(unsigned input, Type type) {
   return reshaped(builder, outside, type, loop->getAttr(graph::nodeAttr));
 }
 
-/// The launch's notes, of all steps.
-DictionaryAttr LoopToLaunch::notes(AffineMap count) {
+static AffineExpr bytesOf(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return graph::productOf(type.getContext(), graph::getSizes(tensor)) *
+         std::max(1u, tensor.getElementTypeBitWidth() / 8);
+}
+
+/// The arithmetic of all steps, and what the launch reads and writes once: all but the states between steps.
+DictionaryAttr LoopToLaunch::notes(graph::StepsAttr steps, FunctionType type) {
   NamedAttrList notes;
-  auto times = [&](AffineMap map) { // its first expression is the cost, or a product's batch
+  AffineMap count = steps.getCount();
+  auto made = [&](ArrayRef<AffineExpr> exprs) {
+    return AffineMapAttr::get(AffineMap::get(0, count.getNumSymbols(), exprs, loop.getContext()));
+  };
+  auto times = [&](AffineMap map) { // its first expression is the arithmetic, or a product's batch
     SmallVector<AffineExpr> exprs(map.getResults());
     exprs[0] = graph::canonicalSize(exprs[0] * count.getResult(0));
-    return AffineMapAttr::get(AffineMap::get(0, count.getNumSymbols(), exprs, map.getContext()));
+    return made(exprs);
   };
-  for (StringRef name : {graph::flopsAttr, graph::bytesAttr})
-    if (auto cost = launch->getAttrOfType<AffineMapAttr>(name))
-      notes.append(name, times(cost.getValue()));
+  if (auto flops = launch->getAttrOfType<AffineMapAttr>(graph::flopsAttr))
+    notes.append(graph::flopsAttr, times(flops.getValue()));
+  AffineExpr bytes = getAffineConstantExpr(0, loop.getContext());
+  for (Type passed : llvm::concat<const Type>(type.getInputs(), type.getResults().drop_front(carried())))
+    bytes = bytes + bytesOf(passed);
+  notes.append(graph::bytesAttr, made(graph::canonicalSize(bytes)));
   if (auto products = launch->getAttrOfType<ArrayAttr>(graph::productsAttr)) {
     SmallVector<Attribute> repeated;
     for (auto product : products.getAsRange<ArrayAttr>())
@@ -270,22 +297,23 @@ void LoopToLaunch::replace() {
     return;
   graph::KernelOp kernel = makeKernel();
   graph::StepsAttr steps = rolesOf(kernel);
+  ScopedDiagnosticHandler quiet(loop.getContext(), [](Diagnostic &) { return success(); }); // the loop stays as it is
   FailureOr<KernelSpace> space = tilegen::analyzeKernel(kernel);
-  tile::ScheduleAttr schedule =
-      succeeded(space) && areSlicesAligned(kernel, steps) && readsOwnStates(kernel, *space, steps)
-          ? tilegen::scheduleSteps(*space, target)
-          : tile::ScheduleAttr();
-  if (!schedule)
+  std::optional<tilegen::SizeVariants> schedules;
+  if (succeeded(space) && areSlicesAligned(kernel, steps) && readsOwnStates(kernel, *space, steps))
+    schedules = tilegen::scheduleSteps(*space, target);
+  if (!schedules)
     return kernel.erase();
   kernel.setStepsAttr(steps);
-  kernel.setScheduleAttr(schedule);
   FunctionType type = kernel.getLaunchType();
   SmallVector<Value> passed;
   for (auto [input, wanted] : llvm::zip(inputs, type.getInputs()))
     passed.push_back(inputOf(input, wanted));
   auto whole = graph::LaunchOp::create(builder, loop.getLoc(), type.getResults(),
                                        FlatSymbolRefAttr::get(kernel.getSymNameAttr()), passed, ArrayAttr());
-  whole->setDiscardableAttrs(notes(steps.getCount()));
+  whole->setDiscardableAttrs(notes(steps, type));
+  SymbolTable symbols(whole->getParentOfType<ModuleOp>());
+  tilegen::setSchedules(kernel, *schedules, whole, symbols);
   for (auto [result, value] : llvm::zip(loop.getResults(), whole.getResults().drop_front(carried())))
     result.replaceAllUsesWith(reshaped(builder, value, result.getType(), loop->getAttr(graph::nodeAttr)));
   loop.erase();

@@ -80,31 +80,57 @@ static void consider(StepTile &best, int64_t width, int64_t states, int64_t rows
     }
 }
 
-tile::ScheduleAttr scheduleSteps(const KernelSpace &space, const TargetDesc &target) {
-  SmallVector<unsigned> columnLoops = space.loopsOfKind(LoopKind::Column), rowLoops = space.loopsOfKind(LoopKind::Row),
-                        reduced = space.loopsOfKind(LoopKind::Reduction),
-                        parallel = space.loopsOfKind(LoopKind::Parallel);
-  if (!target.clusterBlocks || space.root != graph::RootKind::Matmul || columnLoops.size() != 1 ||
-      rowLoops.size() != 1 || reduced.size() != 1 || !isa<FloatType>(elementOf(space)))
-    return {};
-  auto sizeOf = [&](unsigned loop) { return constantOf(space.loops()[loop].size); };
-  std::optional<int64_t> rows = sizeOf(rowLoops[0]), columns = sizeOf(columnLoops[0]), depth = sizeOf(reduced[0]);
-  int64_t states = 1;
-  for (unsigned loop : parallel)
-    states *= sizeOf(loop).value_or(0);
-  if (!rows || !columns || !depth || states == 0)
-    return {};
-  int64_t step = powerAbove(*depth);
+/// The best schedule with at most `mostBlocks` blocks for a state; null if none is fast enough.
+static tile::ScheduleAttr scheduleFor(const KernelSpace &space, const TargetDesc &target, int64_t states, int64_t rows,
+                                      int64_t mostBlocks) {
+  int64_t columns = *constantOf(space.loops()[space.loopsOfKind(LoopKind::Column)[0]].size),
+          step = powerAbove(*constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction)[0]].size));
   StepTile best;
-  for (int64_t width = powerAbove(*columns);
-       width > 1 && int64_t(llvm::divideCeil(*columns, width)) <= target.clusterBlocks; width /= 2)
-    consider(best, width, states, *rows, *columns, step * contractionsOf(space));
+  for (int64_t width = powerAbove(columns); width > 1 && int64_t(llvm::divideCeil(columns, width)) <= mostBlocks;
+       width /= 2)
+    consider(best, width, states, rows, columns, step * contractionsOf(space));
   if (best.height == 0)
     return {};
-  SmallVector<int64_t> tile(parallel.size(), 1);
+  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1);
   tile.append({best.height, best.width});
   return tile::ScheduleAttr::ofBlock(space.nest.context, graph::RootKind::Gemv, tile, {step},
                                      best.threads / target.warpWidth);
+}
+
+/// Of an unknown number of rows: a variant for those that run together with one row a program, two, four. With more
+/// rows, programs take turns.
+static std::optional<SizeVariants> variantsOfRows(const KernelSpace &space, const TargetDesc &target, int64_t states,
+                                                  AffineExpr rows) {
+  const StepCluster &block = stepClusters[0];
+  SizeVariants result{rows, {}, {}};
+  for (int64_t height = 1; height <= block.mostHeight; height *= 2) {
+    int64_t most = block.together / states * height;
+    tile::ScheduleAttr schedule = most > 0 ? scheduleFor(space, target, states, most, 1) : tile::ScheduleAttr();
+    if (!schedule)
+      return std::nullopt;
+    result.variants.push_back({most, schedule});
+  }
+  result.schedule = result.variants.pop_back_val().schedule;
+  return result;
+}
+
+std::optional<SizeVariants> scheduleSteps(const KernelSpace &space, const TargetDesc &target) {
+  SmallVector<unsigned> columnLoops = space.loopsOfKind(LoopKind::Column), rowLoops = space.loopsOfKind(LoopKind::Row),
+                        reduced = space.loopsOfKind(LoopKind::Reduction);
+  if (!target.clusterBlocks || space.root != graph::RootKind::Matmul || columnLoops.size() != 1 ||
+      rowLoops.size() != 1 || reduced.size() != 1 || !isa<FloatType>(elementOf(space)))
+    return std::nullopt;
+  auto sizeOf = [&](unsigned loop) { return constantOf(space.loops()[loop].size); };
+  int64_t states = 1;
+  for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
+    states *= sizeOf(loop).value_or(0);
+  if (!sizeOf(columnLoops[0]) || !sizeOf(reduced[0]) || states == 0)
+    return std::nullopt;
+  std::optional<int64_t> rows = sizeOf(rowLoops[0]);
+  if (!rows)
+    return variantsOfRows(space, target, states, space.loops()[rowLoops[0]].size);
+  tile::ScheduleAttr schedule = scheduleFor(space, target, states, *rows, target.clusterBlocks);
+  return schedule ? std::optional(SizeVariants{{}, {}, schedule}) : std::nullopt;
 }
 
 } // namespace tilewright::tilegen

@@ -2,9 +2,7 @@
 // Schedules of programs that run all steps of a loop.
 #pragma once
 
-#include "tilegen/TargetDesc.h"
-#include "tilegen/space/KernelSpace.h"
-#include "tilegen/tile/TileOps.h"
+#include "tilegen/schedule/SizeVariants.h"
 
 #include <string>
 #include <vector>
@@ -21,9 +19,10 @@ bool runSteps(const std::vector<std::string> &targets);
 /// nullopt if the number of columns is not known.
 std::optional<int64_t> blocksOfStates(const KernelSpace &space, tile::ScheduleAttr schedule);
 
-/// The schedule of a contraction whose steps are a loop of the program. Each thread keeps its part of the right sides
-/// in registers, and the programs of a state are one cluster. Null if the target has no clusters, if the right sides
-/// are too large for one, or if there are so many rows that a kernel for each step is faster.
-tile::ScheduleAttr scheduleSteps(const KernelSpace &space, const TargetDesc &target);
+/// The schedules of a contraction whose steps are a loop of the program. Each thread keeps its part of the right sides
+/// in registers, and the programs of a state are one cluster. Where the number of rows is not known, a state is one
+/// program's, and there are schedules for several ranges of it. nullopt if the target has no clusters, if the right
+/// sides are too large for one, or if there are so many rows that a kernel for each step is faster.
+std::optional<SizeVariants> scheduleSteps(const KernelSpace &space, const TargetDesc &target);
 
 } // namespace tilewright::tilegen

@@ -31,6 +31,7 @@ constexpr Recurrence recurrences[] = {
     {DType::F32, 1, 2, 40, 4, 1, 8, 2, "multiple of 8", false, true},
     {DType::F32, 1, 1, 96, 6, 1, 32, 8, "multiple of 8", false, false, true},
     {DType::F32, 1, 4, 32, 0, 2, 16, 1, "size 0", false, true, true},
+    {DType::F32, 1, 2, 48, 0, 1, 64, 4, "size 0", false, true},
     {DType::F32, 1, 1, 64, 1, 1, 64, 4, "size 1", true, false, true},
     {DType::F16, 1, 1, 128, 4, 1, 128, 16, "power of two"},
     {DType::F16, 2, 5, 128, 3, 1, 32, 8, "multiple of 8", true},

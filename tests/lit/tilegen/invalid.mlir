@@ -189,3 +189,14 @@ module {
     graph.return %o : tensor<1x8x16xf32>
   }
 }
+
+// -----
+
+module attributes {graph.symbols = ["columns"]} {
+  // expected-error@+1 {{expected a known number of columns because a cluster of blocks computes those of a state}}
+  graph.kernel @columns_of_states(%h: tensor<2x?xf32, affine_map<()[s0] -> (2, s0)>>, %w: tensor<?x?xf32, affine_map<()[s0] -> (s0, s0)>>) -> tensor<2x?xf32, affine_map<()[s0] -> (2, s0)>>
+      attributes {root = #graph.root<matmul>, schedule = #tile.schedule<gemv, tile = [1, 8], reduce = [64], warps = 2>, steps = #graph.steps<count = ()[s0] -> (9), carried = [0], forward = [], backward = [], backward_results = []>} {
+    %a = graph.contract %h, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] : tensor<2x?xf32, affine_map<()[s0] -> (2, s0)>>, tensor<?x?xf32, affine_map<()[s0] -> (s0, s0)>> -> tensor<2x?xf32, affine_map<()[s0] -> (2, s0)>>
+    graph.return %a : tensor<2x?xf32, affine_map<()[s0] -> (2, s0)>>
+  }
+}

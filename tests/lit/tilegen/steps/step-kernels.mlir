@@ -284,3 +284,60 @@ module @body attributes {graph.nodes = ["step|RNN"], graph.repeated, graph.symbo
   }
 }
 }
+
+// -----
+
+// An unknown number of rows has kernels of one, two and four rows a program.
+// CHECK-LABEL: "loop|Scan"
+// CHECK: graph.launch @step
+// CHECK-SAME: variants = [#graph.variant<@step_to132 for ()[s0] -> (s0) to 132>, #graph.variant<@step_to264 for ()[s0] -> (s0) to 264>]
+// CHECK: graph.kernel @step({{.*}}schedule = #tile.schedule<gemv, tile = [4, 64]
+// CHECK: graph.kernel @step_to264({{.*}}schedule = #tile.schedule<gemv, tile = [2, 64]
+// CHECK: graph.kernel @step_to132({{.*}}schedule = #tile.schedule<gemv, tile = [1, 64]
+module attributes {graph.nodes = ["loop|Scan"], graph.symbols = ["rows"]} {
+func.func @main(%x: tensor<60x?x64xf32, affine_map<()[s0] -> (60, s0, 64)>>, %h: tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>) -> (tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>, tensor<60x?x64xf32, affine_map<()[s0] -> (60, s0, 64)>>) {
+  %r:2 = flow.loop @body sizes affine_map<()[s0] -> (s0)> carried(%h) scanned(%x) captures() reverse_scanned [false] reverse_collected [false] {graph.node = 0 : i64}
+      : (tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>, tensor<60x?x64xf32, affine_map<()[s0] -> (60, s0, 64)>>) -> (tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>, tensor<60x?x64xf32, affine_map<()[s0] -> (60, s0, 64)>>)
+  return %r#0, %r#1 : tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>, tensor<60x?x64xf32, affine_map<()[s0] -> (60, s0, 64)>>
+}
+module @body attributes {graph.nodes = ["step|RNN"], graph.repeated, graph.symbols = ["rows"]} {
+  func.func @main(%h: tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>, %x: tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>) -> (tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>, tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>) {
+    %w = graph.constant "cff854846941304e8b7412a2afa2969a" : tensor<64x64xf32>
+    %r:2 = graph.launch @step(%h, %w, %x) {graph.nodes_of = array<i64: 0>} : (tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>, tensor<64x64xf32>, tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>) -> (tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>, tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>)
+    return %r#0, %r#1 : tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>, tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>
+  }
+  graph.kernel @step(%h: tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>, %w: tensor<64x64xf32> {graph.constant}, %x: tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>) -> (tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>, tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>) attributes {root = #graph.root<matmul>} {
+    %a = graph.contract %h, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] : tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>, tensor<64x64xf32> -> tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>
+    %b = arith.addf %a, %x : tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>
+    %c = math.tanh %b : tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>
+    graph.return %c, %c : tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>, tensor<?x64xf32, affine_map<()[s0] -> (s0, 64)>>
+  }
+}
+}
+
+// -----
+
+// A schedule that was written by hand is of one step.
+// CHECK-LABEL: "loop|Scan"
+// CHECK: flow.loop
+// CHECK-NOT: graph.steps
+module attributes {graph.nodes = ["loop|Scan"]} {
+func.func @main(%x: tensor<60x2x64xf32>, %h: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<60x2x64xf32>) {
+  %r:2 = flow.loop @body sizes affine_map<() -> ()> carried(%h) scanned(%x) captures() reverse_scanned [false] reverse_collected [false] {graph.node = 0 : i64}
+      : (tensor<2x64xf32>, tensor<60x2x64xf32>) -> (tensor<2x64xf32>, tensor<60x2x64xf32>)
+  return %r#0, %r#1 : tensor<2x64xf32>, tensor<60x2x64xf32>
+}
+module @body attributes {graph.nodes = ["step|RNN"], graph.repeated, graph.symbols = []} {
+  func.func @main(%h: tensor<2x64xf32>, %x: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32>) {
+    %w = graph.constant "cff854846941304e8b7412a2afa2969a" : tensor<64x64xf32>
+    %r:2 = graph.launch @step(%h, %w, %x) {graph.nodes_of = array<i64: 0>} : (tensor<2x64xf32>, tensor<64x64xf32>, tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32>)
+    return %r#0, %r#1 : tensor<2x64xf32>, tensor<2x64xf32>
+  }
+  graph.kernel @step(%h: tensor<2x64xf32>, %w: tensor<64x64xf32> {graph.constant}, %x: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32>)
+      attributes {root = #graph.root<matmul>, schedule = #tile.schedule<gemv, tile = [1, 2], reduce = [64], warps = 2>} {
+    %a = graph.contract %h, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] : tensor<2x64xf32>, tensor<64x64xf32> -> tensor<2x64xf32>
+    %b = arith.addf %a, %x : tensor<2x64xf32>
+    graph.return %b, %b : tensor<2x64xf32>, tensor<2x64xf32>
+  }
+}
+}
