@@ -185,26 +185,29 @@ graph::StepsAttr LoopToLaunch::rolesOf(graph::KernelOp moved) {
                                b.getDenseI64ArrayAttr(backwardResults));
 }
 
-/// A position in memory as a sum: where the columns of its state begin, and the rest, which depends on columns and
-/// reduced loops alone. Null if it is no such sum, or if the rest may leave the `columns` of the state.
+/// A position in memory as a sum: where the columns of its state begin, and multiples of columns and reduced loops.
+/// Null if it is no such sum, or if these may leave the `columns` of the state.
 static AffineExpr beginOfColumns(const KernelSpace &space, AffineExpr position, int64_t columns) {
   MLIRContext *context = space.nest.context;
-  SmallVector<AffineExpr> none, others, last;
-  AffineExpr zero = getAffineConstantExpr(0, context);
-  for (auto [i, loop] : llvm::enumerate(space.loops())) {
-    bool isOfColumns = loop.kind == tilegen::LoopKind::Column || loop.kind == tilegen::LoopKind::Reduction;
-    AffineExpr at = getAffineDimExpr(i, context);
-    none.push_back(isOfColumns ? zero : at);
-    others.push_back(isOfColumns ? at : zero);
-    last.push_back(isOfColumns ? loop.size - 1 : zero);
-  }
   auto algebra = space.nest.algebra({});
-  AffineExpr begin = algebra.simplify(position.replaceDims(none)),
-             rest = algebra.simplify(position.replaceDims(others));
-  auto most = dyn_cast<AffineConstantExpr>(algebra.simplify(rest.replaceDims(last)));
-  auto least = dyn_cast<AffineConstantExpr>(algebra.simplify(rest.replaceDims(SmallVector(last.size(), zero))));
-  bool isSum = algebra.simplify(position - begin - rest) == zero;
-  return isSum && most && least && least.getValue() == 0 && most.getValue() < columns ? begin : AffineExpr();
+  AffineExpr zero = getAffineConstantExpr(0, context), begin = position, rest = zero;
+  auto at = [&](AffineExpr expr, unsigned loop, int64_t value) {
+    return expr.replace(getAffineDimExpr(loop, context), getAffineConstantExpr(value, context));
+  };
+  int64_t last = 0;
+  for (auto [i, loop] : llvm::enumerate(space.loops())) {
+    if (loop.kind != tilegen::LoopKind::Column && loop.kind != tilegen::LoopKind::Reduction)
+      continue;
+    auto stride = dyn_cast<AffineConstantExpr>(algebra.simplify(at(begin, i, 1) - at(begin, i, 0)));
+    std::optional<int64_t> size = tilegen::constantOf(loop.size);
+    if (!stride || stride.getValue() < 0 || !size)
+      return {};
+    last += stride.getValue() * (*size - 1);
+    rest = rest + getAffineDimExpr(i, context) * stride.getValue();
+    begin = at(begin, i, 0);
+  }
+  begin = algebra.simplify(begin);
+  return algebra.simplify(position - begin - rest) == zero && last < columns ? begin : AffineExpr();
 }
 
 /// Does each program read of a state only what programs write that differ from it in columns alone?
