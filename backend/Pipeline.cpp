@@ -172,8 +172,10 @@ Status Compiler::runStages(Compilation &compilation, Stage last) {
       {Stage::Normalize, [&] { return each(Stage::Normalize, [](ModuleOp part) { return normalizeGraph(part); }); }},
       {Stage::Group, [&] { return group(compilation); }},
       {Stage::Schedule,
-       [&] {
-         formStepKernels(*compilation.module, *target);
+       [&]() -> Status {
+         StageDiagnostics diagnostics(*storage->context);
+         if (failed(formStepKernels(*compilation.module, *target)))
+           return diagnostics.failure(Stage::Schedule, resumed);
          return each(Stage::Schedule, schedule);
        }},
       {Stage::Tile, [&] { return each(Stage::Tile, [&](ModuleOp part) { return emitTiles(part, *target); }); }},

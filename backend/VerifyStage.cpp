@@ -198,7 +198,8 @@ LogicalResult verifyStage(ModuleOp module, Stage stage) {
   return failure(result.wasInterrupted());
 }
 
-/// The stages Schedule and Tile change kernels only. @main, which launches them, is verified after the next stage.
+/// The stages Schedule and Tile change kernels, and Schedule the loops that become launches (tilegen/steps, which
+/// verifies them). All of @main is verified after the next stage.
 static LogicalResult verifyKernels(ModuleOp module, Stage stage) {
   llvm::SmallVector<const Rule *> current = rulesOf(stage);
   return success(llvm::all_of(*module.getBody(), [&](Operation &part) {

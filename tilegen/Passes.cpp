@@ -38,8 +38,7 @@ struct SelectSchedulesPass : impl::SelectSchedulesPassBase<SelectSchedulesPass> 
   using SelectSchedulesPassBase::signalPassFailure;
   void runOnOperation() override {
     runStage(*this, target, [](ModuleOp module, const TargetDesc &row) {
-      formStepKernels(module, row);
-      return selectSchedules(module, row);
+      return failed(formStepKernels(module, row)) ? failure() : selectSchedules(module, row);
     });
   }
 };

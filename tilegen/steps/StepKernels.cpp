@@ -38,7 +38,7 @@ class LoopToLaunch {
 public:
   LoopToLaunch(flow::LoopOp loop, ModuleOp body, const TargetDesc &target)
       : loop(loop), body(body), target(target), builder(loop) {}
-  void replace();
+  LogicalResult replace();
 
 private:
   bool isOneLaunch();
@@ -295,18 +295,25 @@ DictionaryAttr LoopToLaunch::notes(graph::StepsAttr steps, FunctionType type) {
   return notes.getDictionary(loop.getContext());
 }
 
-void LoopToLaunch::replace() {
+/// The schedules of a kernel of one step that run all steps; nullopt if there are none.
+static std::optional<tilegen::SizeVariants> schedulesOf(graph::KernelOp kernel, graph::StepsAttr steps,
+                                                        const TargetDesc &target) {
+  ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); }); // the loop then stays
+  FailureOr<KernelSpace> space = tilegen::analyzeKernel(kernel);
+  if (failed(space) || !areSlicesAligned(kernel, steps) || !readsOwnStates(kernel, *space, steps))
+    return std::nullopt;
+  return tilegen::scheduleSteps(*space, target);
+}
+
+/// Fails if the launch that it makes is not valid, since @main is verified only after the stages of kernels.
+LogicalResult LoopToLaunch::replace() {
   if (!isOneLaunch() || !areResultsReturned() || !takesEachState())
-    return;
+    return success();
   graph::KernelOp kernel = makeKernel();
   graph::StepsAttr steps = rolesOf(kernel);
-  ScopedDiagnosticHandler quiet(loop.getContext(), [](Diagnostic &) { return success(); }); // the loop stays as it is
-  FailureOr<KernelSpace> space = tilegen::analyzeKernel(kernel);
-  std::optional<tilegen::SizeVariants> schedules;
-  if (succeeded(space) && areSlicesAligned(kernel, steps) && readsOwnStates(kernel, *space, steps))
-    schedules = tilegen::scheduleSteps(*space, target);
+  std::optional<tilegen::SizeVariants> schedules = schedulesOf(kernel, steps, target);
   if (!schedules)
-    return kernel.erase();
+    return kernel.erase(), success();
   kernel.setStepsAttr(steps);
   FunctionType type = kernel.getLaunchType();
   SmallVector<Value> passed;
@@ -321,18 +328,21 @@ void LoopToLaunch::replace() {
     result.replaceAllUsesWith(reshaped(builder, value, result.getType(), loop->getAttr(graph::nodeAttr)));
   loop.erase();
   body.erase();
+  SymbolTableCollection tables;
+  return whole.verifySymbolUses(tables);
 }
 
-void formStepKernels(ModuleOp module, const TargetDesc &target) {
+LogicalResult formStepKernels(ModuleOp module, const TargetDesc &target) {
   SmallVector<flow::LoopOp> loops;
   module.walk([&](flow::LoopOp loop) { loops.push_back(loop); });
   for (flow::LoopOp loop : loops) {
     auto around = loop->getParentOfType<ModuleOp>();
     auto body = around.lookupSymbol<ModuleOp>(loop.getBody());
     auto isOther = [&](flow::LoopOp other) { return other != loop && other.getBody() == loop.getBody(); };
-    if (body && llvm::none_of(loops, isOther))
-      LoopToLaunch(loop, body, target).replace();
+    if (body && llvm::none_of(loops, isOther) && failed(LoopToLaunch(loop, body, target).replace()))
+      return failure();
   }
+  return success();
 }
 
 } // namespace tilewright

@@ -10,7 +10,7 @@ namespace tilewright {
 
 /// Replaces each flow.loop of `module`, and of the modules in it, whose body is one kernel that has a schedule for all
 /// of its steps (tilegen/steps/StepSchedules.h). The kernel moves out of the body, which goes away, and has its
-/// schedule.
-void formStepKernels(mlir::ModuleOp module, const TargetDesc &target);
+/// schedule. Fails with a diagnostic.
+mlir::LogicalResult formStepKernels(mlir::ModuleOp module, const TargetDesc &target);
 
 } // namespace tilewright
