@@ -347,6 +347,21 @@ LogicalResult KernelDistributor::lowerOperations(Block &block) {
   return success();
 }
 
+/// Operations without effects: elementwise on tiles, index arithmetic, and a choice between two buffers.
+LogicalResult KernelDistributor::lowerOther(Operation *op) {
+  Type result = op->getNumResults() == 1 ? op->getResult(0).getType() : Type();
+  if (!result || op->getNumRegions() || !isMemoryEffectFree(op) ||
+      (isa<BufferType>(result) && !isa<arith::SelectOp>(op)))
+    return op->emitOpError("expected an operation that the GPU distributor knows (tile, arith, math, scf.for)");
+  if (isa<RankedTensorType>(result))
+    lowerElementwise(op);
+  else if (isa<BufferType>(result))
+    lowerChoice(cast<arith::SelectOp>(op));
+  else
+    b_.clone(*op, scalars_);
+  return success();
+}
+
 LogicalResult KernelDistributor::lower(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](arith::ConstantOp op) { return lowerConstant(op); })
@@ -396,16 +411,7 @@ LogicalResult KernelDistributor::lower(Operation *op) {
         return scalars_.map(op.getResult(), id), success();
       })
       .Case([&](SizeOp op) { return scalars_.map(op.getResult(), size(op)), success(); })
-      .Default([&](Operation *op) -> LogicalResult {
-        if (op->getNumResults() != 1 || op->getNumRegions() || !isMemoryEffectFree(op))
-          return op->emitOpError("expected an operation that the GPU distributor knows (tile, arith, math, scf.for)");
-        if (isa<RankedTensorType>(op->getResult(0).getType()))
-          return lowerElementwise(op), success();
-        if (isa<BufferType>(op->getResult(0).getType()))
-          return lowerChoice(cast<arith::SelectOp>(op)), success();
-        b_.clone(*op, scalars_);
-        return success();
-      });
+      .Default([&](Operation *op) { return lowerOther(op); });
 }
 
 //===- Kernels ----------------------------------------------------------------------------------------------------===//

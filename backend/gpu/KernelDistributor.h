@@ -187,6 +187,7 @@ private:
   bool sparesRegisters(tile::RolesOp op, unsigned number);
   void leaveMainLoop(mlir::scf::ForOp loop);
   void barrier();
+  mlir::LogicalResult lowerOther(mlir::Operation *op);
   void lowerBufferSlice(tile::BufferSliceOp op);
   void lowerChoice(mlir::arith::SelectOp op);
   void lowerStepEnd(tile::StepEndOp op);

@@ -115,10 +115,24 @@ struct Part {
 };
 } // namespace
 
+/// Buffers are arguments here: loops of steps, with slices of buffers, are of kernels for GPUs.
+static Status checkBuffers(tile::KernelOp kernel) {
+  Operation *other = nullptr;
+  kernel.walk([&](Operation *op) {
+    if (llvm::any_of(op->getResultTypes(), llvm::IsaPred<tile::BufferType>))
+      other = op;
+  });
+  return other ? Status(Code::Unsupported,
+                        fmt::format("kernel '{}': the host backend cannot emit '{}': only arguments are buffers",
+                                    kernel.getSymName().str(), other->getName().getStringRef().str()))
+               : Status();
+}
+
 /// Emits kernels into `llvmModule`; `code.kernels` gets names and workspaces.
 static Status emitKernels(llvm::ArrayRef<tile::KernelOp> kernels, const HostOptions &options, llvm::Module &llvmModule,
                           HostCode &code) {
   for (tile::KernelOp kernel : kernels) {
+    TILEWRIGHT_TRY(checkBuffers(kernel));
     OwningOpRef<tile::KernelOp> copy = kernel.clone();
     host::keepPrecision(*copy);
     expandMath(*copy, {.wholeExp2 = options.vectorBits >= 512});

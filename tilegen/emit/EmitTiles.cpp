@@ -297,6 +297,10 @@ LogicalResult KernelEmitter::emit() {
   if (source.getSteps() && !blocks)
     return source.emitOpError(
         "expected a known number of columns because a cluster of blocks computes those of a state");
+  if (source.getSteps() && (!schedule.isOfBlock() || schedule.getGroups() || schedule.getParts() > 1))
+    return source.emitOpError() << "expected a schedule of blocks without groups and parts because these make loops of "
+                                   "their own around the program, got "
+                                << schedule;
   collectSymbols();
   tile::KernelOp kernel = createKernel();
   TileEmitter emitter(kernel, space, symbols, tiles, indexType());

@@ -28,6 +28,8 @@ LogicalResult TensorMapType::verify(function_ref<InFlightDiagnostic()> emitError
 LogicalResult TensorMapOp::verify() {
   TensorMapType type = getType();
   unsigned rank = type.getBox().size();
+  if (!isa<BlockArgument>(getBuffer()))
+    return emitOpError("expected an argument of the kernel because its launch says where the tensor is");
   if (failed(verifySizesMap(*this, getStart(), 1, "start")) ||
       failed(verifySizesMap(*this, getSizes(), rank, "sizes")) ||
       failed(verifySizesMap(*this, getStrides(), rank, "strides")))

@@ -152,4 +152,17 @@ tile.kernel @f(%y: !tile.buffer<f32, () -> (2)>) attributes {grid = affine_map<(
             "kernel 'f': the host backend cannot emit 'arith.constant': only constants of one value are tiles");
 }
 
+TEST_P(TypeKernels, RefusesSlicesOfBuffers) {
+  Runner runner(R"(
+tile.kernel @f(%y: !tile.buffer<f32, () -> (2, 2)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %s = tile.buffer_slice %y[%c0] : !tile.buffer<f32, () -> (2, 2)> -> !tile.buffer<f32, () -> (2)>
+  %v = tile.load %s[%c0] bounds () -> (2) map (d0) -> (d0) : !tile.buffer<f32, () -> (2)> -> tensor<2xf32>
+  tile.store %v, %s[%c0] bounds () -> (2) map (d0) -> (d0) : tensor<2xf32> -> !tile.buffer<f32, () -> (2)>
+  tile.return
+})",
+                GetParam());
+  EXPECT_EQ(runner.error(), "kernel 'f': the host backend cannot emit 'tile.buffer_slice': only arguments are buffers");
+}
+
 } // namespace

@@ -200,3 +200,14 @@ module attributes {graph.symbols = ["columns"]} {
     graph.return %a : tensor<2x?xf32, affine_map<()[s0] -> (2, s0)>>
   }
 }
+
+// -----
+
+module {
+  // expected-error@+1 {{expected a schedule of blocks without groups and parts because these make loops of their own around the program, got #tile.schedule<matmul}}
+  graph.kernel @parts_of_steps(%h: tensor<2x64xf32>, %w: tensor<64x64xf32>) -> tensor<2x64xf32>
+      attributes {root = #graph.root<matmul>, schedule = #tile.schedule<matmul, tile = [16, 16], reduce = [32], parts = 2>, steps = #graph.steps<count = () -> (9), carried = [0], forward = [], backward = [], backward_results = []>} {
+    %a = graph.contract %h, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] : tensor<2x64xf32>, tensor<64x64xf32> -> tensor<2x64xf32>
+    graph.return %a : tensor<2x64xf32>
+  }
+}

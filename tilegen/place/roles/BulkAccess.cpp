@@ -108,6 +108,8 @@ bool BulkAnalysis::addDimension(AffineExpr coordinate, AffineExpr size, int64_t 
 std::optional<BulkAccess> BulkAnalysis::run() {
   auto refused = [&](const Twine &reason) { return refuse(reason), std::nullopt; };
   int64_t row = tensorMapRowBytes / bytes_, rank = access_.tile.getRank();
+  if (!isa<BlockArgument>(access_.buffer))
+    return refused("its buffer is a slice that the launch does not know");
   if (access_.tile.getDimSize(fast_) % row)
     return refused("its rows are shorter than 128 bytes");
   for (int64_t g : access_.guard)

@@ -40,6 +40,7 @@ const TreeNode &Forest::leafOf(int64_t root, const double *row) const {
     require(++steps <= nodes.size(), "a tree of the ensemble goes round in a circle");
   return *node;
 }
+
 void Forest::findSteps() {
   for (const TreeNode &node : nodes)
     if (node.mode != Mode::leaf) {

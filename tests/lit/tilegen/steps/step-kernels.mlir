@@ -370,3 +370,59 @@ module @body attributes {graph.nodes = ["step|RNN"], graph.repeated, graph.symbo
   }
 }
 }
+
+// -----
+
+// Columns in another order are no multiples of the column's number, even if they stay in their row.
+// CHECK-LABEL: "loop|Scan"
+// CHECK: flow.loop
+// CHECK-NOT: graph.steps
+module attributes {graph.nodes = ["loop|Scan"], graph.symbols = []} {
+func.func @main(%x: tensor<60x2x64xf32>, %h: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<60x2x64xf32>) {
+  %r:2 = flow.loop @body sizes affine_map<() -> ()> carried(%h) scanned(%x) captures() reverse_scanned [false] reverse_collected [false] {graph.node = 0 : i64}
+      : (tensor<2x64xf32>, tensor<60x2x64xf32>) -> (tensor<2x64xf32>, tensor<60x2x64xf32>)
+  return %r#0, %r#1 : tensor<2x64xf32>, tensor<60x2x64xf32>
+}
+module @body attributes {graph.nodes = ["step|RNN"], graph.repeated, graph.symbols = []} {
+  func.func @main(%h: tensor<2x64xf32>, %x: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32>) {
+    %w = graph.constant "cff854846941304e8b7412a2afa2969a" : tensor<64x64xf32>
+    %r:2 = graph.launch @step(%h, %w, %x) {graph.nodes_of = array<i64: 0>} : (tensor<2x64xf32>, tensor<64x64xf32>, tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32>)
+    return %r#0, %r#1 : tensor<2x64xf32>, tensor<2x64xf32>
+  }
+  graph.kernel @step(%h: tensor<2x64xf32>, %w: tensor<64x64xf32> {graph.constant}, %x: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32>) attributes {root = #graph.root<matmul>} {
+    %a = graph.contract %h, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] : tensor<2x64xf32>, tensor<64x64xf32> -> tensor<2x64xf32>
+    %s = graph.reshape %h : tensor<2x64xf32> -> tensor<2x32x2xf32>
+    %p = graph.transpose %s perm [0, 2, 1] : tensor<2x32x2xf32> -> tensor<2x2x32xf32>
+    %u = graph.reshape %p : tensor<2x2x32xf32> -> tensor<2x64xf32>
+    %b = arith.addf %u, %x : tensor<2x64xf32>
+    %c = arith.addf %a, %b : tensor<2x64xf32>
+    graph.return %c, %c : tensor<2x64xf32>, tensor<2x64xf32>
+  }
+}
+}
+
+// -----
+
+// What a body checks before its steps would be lost.
+// CHECK-LABEL: "loop|Scan"
+// CHECK: flow.loop
+// CHECK-NOT: graph.steps
+module attributes {graph.nodes = ["loop|Scan"], graph.symbols = ["n"]} {
+func.func @main(%x: tensor<60x2x64xf32>, %h: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<60x2x64xf32>) {
+  %r:2 = flow.loop @body sizes affine_map<()[s0] -> (s0)> carried(%h) scanned(%x) captures() reverse_scanned [false] reverse_collected [false] {graph.node = 0 : i64}
+      : (tensor<2x64xf32>, tensor<60x2x64xf32>) -> (tensor<2x64xf32>, tensor<60x2x64xf32>)
+  return %r#0, %r#1 : tensor<2x64xf32>, tensor<60x2x64xf32>
+}
+module @body attributes {graph.nodes = ["step|RNN"], graph.repeated, graph.symbols = ["n"], graph.guards = [[affine_map<()[s0] -> (s0)>, affine_map<()[s0] -> (7)>, "expected seven", "equal"]]} {
+  func.func @main(%h: tensor<2x64xf32>, %x: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32>) {
+    %w = graph.constant "cff854846941304e8b7412a2afa2969a" : tensor<64x64xf32>
+    %r:2 = graph.launch @step(%h, %w, %x) {graph.nodes_of = array<i64: 0>} : (tensor<2x64xf32>, tensor<64x64xf32>, tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32>)
+    return %r#0, %r#1 : tensor<2x64xf32>, tensor<2x64xf32>
+  }
+  graph.kernel @step(%h: tensor<2x64xf32>, %w: tensor<64x64xf32> {graph.constant}, %x: tensor<2x64xf32>) -> (tensor<2x64xf32>, tensor<2x64xf32>) attributes {root = #graph.root<matmul>} {
+    %a = graph.contract %h, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] : tensor<2x64xf32>, tensor<64x64xf32> -> tensor<2x64xf32>
+    %c = arith.addf %a, %x : tensor<2x64xf32>
+    graph.return %c, %c : tensor<2x64xf32>, tensor<2x64xf32>
+  }
+}
+}

@@ -401,3 +401,14 @@ tile.kernel @k(%y: !tile.buffer<f32, () -> (64, 64)>) attributes {grid = affine_
   tile.bulk_store %one, %map[%c0, %c0] fast 1 rooms 1 : tensor<64x64xf32, #acc> -> !tile.tensor_map<f32, [32, 16]>
   tile.return
 }
+
+// -----
+
+tile.kernel @slice(%x: !tile.buffer<f16, () -> (2, 64, 64)>)
+    attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 128 : i64, shared_bytes = 0 : i64} {
+  %c0 = arith.constant 0 : index
+  %s = tile.buffer_slice %x[%c0] : !tile.buffer<f16, () -> (2, 64, 64)> -> !tile.buffer<f16, () -> (64, 64)>
+  // expected-error@+1 {{expected an argument of the kernel because its launch says where the tensor is}}
+  %m = tile.tensor_map %s start () -> (0) sizes () -> (64, 64) strides () -> (1, 64) : <f16, () -> (64, 64)> -> <f16, [64, 64]>
+  tile.return
+}
