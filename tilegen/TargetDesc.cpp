@@ -17,12 +17,14 @@ static constexpr MatrixInstruction ampereMatrix[] = {
 };
 
 // PTX ISA, "Asynchronous warpgroup level matrix multiply-accumulate": as Ampere's, and wgmma, here with 64 of its 8 to
-// 256 columns.
+// 256 columns, and with 16 for what roles feed in narrower pieces.
 static constexpr MatrixInstruction hopperMatrix[] = {
     {"wgmma.mma_async.m64n64k16.f16", 64, 64, 16, MatrixType::F16, 4},
     {"wgmma.mma_async.m64n64k16.bf16", 64, 64, 16, MatrixType::BF16, 4},
     {"wgmma.mma_async.m64n64k32.s8", 64, 64, 32, MatrixType::I8, 4},
     {"wgmma.mma_async.m64n64k8.tf32", 64, 64, 8, MatrixType::TF32, 4},
+    {"wgmma.mma_async.m64n16k16.f16", 64, 16, 16, MatrixType::F16, 4},
+    {"wgmma.mma_async.m64n16k16.bf16", 64, 16, 16, MatrixType::BF16, 4},
     {"mma.sync.m16n8k16.f16", 16, 8, 16, MatrixType::F16},
     {"mma.sync.m16n8k16.bf16", 16, 8, 16, MatrixType::BF16},
     {"mma.sync.m16n8k8.tf32", 16, 8, 8, MatrixType::TF32},

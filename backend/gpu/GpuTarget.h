@@ -74,14 +74,16 @@ public:
   virtual llvm::SmallVector<Value> multiply(Builder &b, const tile::Fragments &fragments, Value lhs, Value rhs,
                                             llvm::ArrayRef<Value> acc, Unsigned isUnsigned) = 0;
 
-  /// A matrix in shared memory that an instruction reads by itself (wgmma): in rows of 128 bytes with the 128-byte
-  /// swizzle, which xors the number of a 16-byte chunk with the row's (tile::SharedLayout).
+  /// A matrix in shared memory that an instruction reads by itself (wgmma): in rows of 128, 64 or 32 bytes with the
+  /// swizzle of that width, which xors the number of a 16-byte chunk with the number of the 128 bytes that it is in
+  /// (tile::SharedLayout).
   struct SharedMatrix {
     Value base;      // of the slot: !llvm.ptr<3>, at a multiple of 1024
     Value warps;     // bytes from there to this warp's part: i32
     uint32_t offset; // bytes from there to this instruction's part
     uint32_t panels; // bytes from one panel to the next
     bool alongK;     // do rows run along k?
+    uint32_t rowBytes;
   };
   /// To be called before the first multiplyShared after anything else has used the accumulators.
   virtual void startProducts(Builder &) { llvm_unreachable("no instruction of this target reads shared memory"); }

@@ -198,16 +198,18 @@ static SmallVector<Value> updateInPlace(GpuTarget::Builder &b, const std::string
 
 /// PTX ISA, "Matrix Descriptor Format", in units of 16 bytes: bits 0 to 13 the address, 16 to 29 the leading
 /// dimension's offset (from panel to panel, where rows run across k), 32 to 45 the stride (from eight rows to the next
-/// eight), 62 the 128-byte swizzle.
+/// eight), 62 and 63 the swizzle: 1 for rows of 128 bytes, 2 for 64, 3 for 32.
 static Value descriptor(GpuTarget::Builder &b, const GpuTarget::SharedMatrix &matrix) {
-  constexpr int64_t unit = 16, stride = 1024 / unit, addressBits = 18;
+  constexpr int64_t unit = 16, addressBits = 18, rowsOfStride = 8, widestRow = 128;
+  int64_t stride = rowsOfStride * matrix.rowBytes / unit;
+  uint64_t swizzle = 1 + llvm::Log2_64(widestRow / matrix.rowBytes);
   int64_t leading = matrix.alongK || !matrix.panels ? 1 : matrix.panels / unit;
   auto wide = [&](int64_t value) -> Value { return arith::ConstantOp::create(b, b.getI64IntegerAttr(value)); };
   Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), matrix.base);
   address = arith::AddIOp::create(b, address, matrix.warps);
   address = arith::AndIOp::create(b, address, wordConstant(b, (1 << addressBits) - 1));
   address = arith::ShRUIOp::create(b, address, wordConstant(b, llvm::Log2_64(unit)));
-  Value rest = wide(leading << 16 | stride << 32 | int64_t(1) << 62);
+  Value rest = wide(leading << 16 | stride << 32 | static_cast<int64_t>(swizzle << 62));
   Value start = arith::OrIOp::create(b, arith::ExtUIOp::create(b, b.getI64Type(), address), rest);
   return arith::AddIOp::create(b, start, wide(matrix.offset / unit));
 }

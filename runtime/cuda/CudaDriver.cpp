@@ -127,12 +127,18 @@ Status Driver::prepare(FunctionHandle function, const Kernel &kernel) const {
   return {};
 }
 
-/// Rows of a box are 128 bytes, with the swizzle that wgmma reads; elements outside of the tensor are zero. Elements
+/// The swizzle of a box that wgmma reads: that of its rows, which have 128, 64 or 32 bytes.
+static int swizzleOf(uint32_t rowBytes) {
+  enum Swizzle { Swizzle32 = 1, Swizzle64 = 2, Swizzle128 = 3 };
+  return rowBytes <= 32 ? Swizzle32 : rowBytes <= 64 ? Swizzle64 : Swizzle128;
+}
+
+/// Rows of a box have the swizzle that wgmma reads; elements outside of the tensor are zero. Elements
 /// are only moved, so unsigned integers of their width stand for their type. If the map says `rounded`, the copy engine
 /// rounds f32 to tf32: to nearest even, subnormals and NaN included, as observed on an H100.
 Status Driver::encode(const TensorMapArgs &map, const std::string &kernel, void *encoded) const {
   enum Type { UInt8 = 0, UInt16 = 1, UInt32 = 2, UInt64 = 4, TFloat32 = 11 };
-  enum { InterleaveNone = 0, Swizzle128 = 3, PromoteTo256 = 3, FillZero = 0 };
+  enum { InterleaveNone = 0, PromoteTo256 = 3, FillZero = 0 };
   if (!encodeTensorMap || !encodePixelMap)
     return {Code::Device, fmt::format("kernel '{}' needs the driver of CUDA 12.0 or newer; update the driver", kernel)};
   uint32_t bytes = elementBytes(map.type);
@@ -145,14 +151,15 @@ Status Driver::encode(const TensorMapArgs &map, const std::string &kernel, void 
   auto type = map.rounded ? TFloat32 : bytes == 1 ? UInt8 : bytes == 2 ? UInt16 : bytes == 4 ? UInt32 : UInt64;
   auto rank = static_cast<unsigned>(map.rank);
   std::byte *start = static_cast<std::byte *>(map.buffer) + map.start * bytes;
+  int swizzle = swizzleOf(map.box[0] * bytes);
   std::string doing = fmt::format("preparing the copies of kernel '{}'", kernel);
   if (!map.arePixels)
     return check(encodeTensorMap(encoded, type, rank, start, sizes.data(), strides.data() + 1, map.box.data(),
-                                 steps.data(), InterleaveNone, Swizzle128, PromoteTo256, FillZero),
+                                 steps.data(), InterleaveNone, swizzle, PromoteTo256, FillZero),
                  "cuTensorMapEncodeTiled", doing);
   std::ranges::copy(std::span(map.steps).first(map.rank - 2), steps.begin() + 1);
   return check(encodePixelMap(encoded, type, rank, start, sizes.data(), strides.data() + 1, map.lower.data(),
-                              map.upper.data(), map.box[0], map.box[1], steps.data(), InterleaveNone, Swizzle128,
+                              map.upper.data(), map.box[0], map.box[1], steps.data(), InterleaveNone, swizzle,
                               PromoteTo256, FillZero),
                "cuTensorMapEncodeIm2col", doing);
 }

@@ -19,6 +19,7 @@ struct PixelWindow {
   int64_t bm = 64, bn = 64, warps = 4, stages = 3, groups = 1, parts = 1;
   int64_t planes = 0, kernelPlanes = 1; // of a volume and of its windows; 0: an image
   bool rounded = false;                 // singles by one product of tf32; filters then run along the sum
+  int64_t bytesOfStep = 128;            // of a pixel's channels
 
   int64_t across(int64_t size, int64_t taps, int64_t edge) const {
     return (size + 2 * edge - dilation * (taps - 1) - 1) / stride + 1;
@@ -35,7 +36,7 @@ struct PixelWindow {
   bool isMerged() const { return dilation == 1 && kernel > 1; }
   /// Are all planes one row of pixels?
   bool isRow() const { return planes && kernel == 1 && stride == 1; }
-  int64_t step() const { return type == DType::F32 ? 32 : 64; }
+  int64_t step() const { return bytesOfStep / (type == DType::F32 ? 4 : 2); }
 };
 } // namespace
 
@@ -192,7 +193,10 @@ static DeviceCase pixels(const PixelWindow &w, std::string edge) {
   DeviceCase c{.name = fmt::format("pixels_{}_n{}_{}{}x{}x{}_f{}_k{}{}s{}p{}d{}_{}x{}_groups{}{}{}", typeText(w.type),
                                    w.images, volume, w.height, w.width, w.channels, w.filters, kernelPlanes, w.kernel,
                                    w.stride, w.pad, w.dilation, w.bm, w.bn, w.groups,
-                                   w.parts > 1 ? fmt::format("_parts{}", w.parts) : "", w.rounded ? "_tf32" : ""),
+                                   w.parts > 1 ? fmt::format("_parts{}", w.parts) : "",
+                                   w.rounded             ? "_tf32"
+                                   : w.bytesOfStep < 128 ? fmt::format("_by{}", w.step())
+                                                         : ""),
                .family = "pixels",
                .layout = w.planes ? "NDHWC" : "NHWC",
                .edge = std::move(edge),
@@ -343,8 +347,31 @@ static void addOwnFilters(std::vector<DeviceCase> &cases) {
   }
 }
 
+/// Channels that are no multiple of 64, which come 32 or 16 at a time, and filters that are no multiple of 64, whose
+/// narrow strips have rows of 64 or 32 bytes.
+static void addShortRows(std::vector<DeviceCase> &cases) {
+  for (DType type : {DType::F16, DType::BF16}) {
+    auto add = [&](PixelWindow w, int64_t bytesOfStep, const char *edge) {
+      w.bytesOfStep = bytesOfStep;
+      cases.push_back(pixels(w, edge));
+    };
+    add({type, 2, 8, 8, 32, 64, 3}, 64, "multiple of 8");
+    add({type, 3, 7, 5, 96, 72, 3, 1, 1, 1, 64, 64, 4, 5}, 64, "prime");
+    add({type, 2, 9, 11, 96, 96, 3, 2, 1, 1, 64, 96}, 64, "multiple of 8");
+    add({type, 2, 9, 11, 160, 160, 3, 1, 2, 2, 64, 160, 4, 3, 2}, 64, "multiple of 8");
+    add({type, 2, 7, 7, 96, 64, 3, 1, 1, 1, 64, 64, 4, 4, 1, 3}, 64, "multiple of 8");
+    add({type, 2, 8, 8, 48, 48, 3, 1, 1, 1, 64, 48}, 32, "multiple of 8");
+    add({type, 2, 6, 7, 64, 80, 3, 1, 1, 1, 64, 80}, 128, "multiple of 8");
+    add({type, 2, 8, 8, 64, 32, 3, 1, 1, 1, 64, 32}, 128, "multiple of 8");
+    add({type, 1, 12, 12, 64, 112, 5, 1, 2, 1, 128, 112, 8}, 128, "multiple of 8");
+    add({type, 4, 28, 28, 224, 224, 3, 1, 1, 1, 128, 224, 8, 8}, 64, "multiple of 8");
+    add({type, 3, 56, 57, 96, 96, 3, 1, 1, 1, 256, 96, 8, 8}, 64, "multiple of 8");
+  }
+}
+
 void addPixelCases(std::vector<DeviceCase> &cases) {
   addOwnFilters(cases);
+  addShortRows(cases);
   for (DType type : {DType::F16, DType::BF16, DType::F32})
     for (bool rounded : {false, true}) {
       if (rounded && type != DType::F32)

@@ -427,7 +427,8 @@ static void addStreamedCases(std::vector<DeviceCase> &cases) {
   }
 }
 
-/// Tiles whose columns are two strips: with roles and without, whole and ragged, the last strip beyond the end.
+/// Tiles whose columns are two strips: with roles and without, whole and ragged, the last strip beyond the end. Strips
+/// of fewer than 64 columns have rows of 64 and 32 bytes unless the right side runs along the sum.
 static void addStripCases(std::vector<DeviceCase> &cases) {
   for (DType type : {DType::F16, DType::BF16})
     for (bool bt : {false, true})
@@ -435,7 +436,7 @@ static void addStripCases(std::vector<DeviceCase> &cases) {
         auto strips = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t warps, Tail tail, const char *edge,
                           int64_t bn = 192) {
           Product p{type, m, n, k, bm, bn, 64, warps, 2, false, bt};
-          p.tail = tail, p.groups = groups, p.lastColumns = 64;
+          p.tail = tail, p.groups = groups, p.lastColumns = bn & -bn;
           cases.push_back(product(p, edge));
         };
         strips(64, 192, 64, 64, 4, Tail::Bias, "power of two");
@@ -447,9 +448,15 @@ static void addStripCases(std::vector<DeviceCase> &cases) {
         if (groups > 0) {
           strips(72, 328, 136, 64, 4, Tail::Residual, "multiple of 8", 320);
           strips(1000, 1288, 520, 64, 4, Tail::Residual, "multiple of 8", 320);
+          strips(72, 168, 136, 64, 4, Tail::Residual, "multiple of 8", 160);
+          strips(200, 104, 328, 128, 4, Tail::Gelu, "multiple of 8", 96);
+          strips(136, 88, 200, 64, 4, Tail::Bias, "multiple of 8", 80);
+          strips(1000, 1120, 520, 64, 4, Tail::Residual, "multiple of 8", 160);
         }
-        if (groups == 1) // two groups of eight warps have no registers for 160 sums
+        if (groups == 1) { // two groups of eight warps have no registers for 160 sums
           strips(520, 640, 256, 128, 8, Tail::Gelu, "multiple of 8", 320);
+          strips(2056, 960, 256, 128, 8, Tail::Residual, "multiple of 8", 160);
+        }
       }
 }
 

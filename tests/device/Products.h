@@ -23,8 +23,8 @@ struct Product {
   int64_t parts = 1;                         // programs that share the sums of a tile; likewise
   bool clustered = false;                    // these programs are a cluster
   bool constantB = false;                    // no kernel writes the right side
-  int64_t lastColumns = 0;                   // of bn, in sums of their own: 192 columns are 128 and 64
-  bool rounded = false;                      // singles by one product of tf32, which the copy engine rounds
+  int64_t lastColumns = 0; // of bn, in sums of their own: 192 columns are 128 and 64, 80 are 64 and 16
+  bool rounded = false;    // singles by one product of tf32, which the copy engine rounds
 };
 
 DeviceCase product(const Product &p, std::string edge);

@@ -155,19 +155,25 @@ static bool isFedByRoles(const Fragments &row, DotOp dot, const PlaceFacts &fact
   return right && isContiguous(Access::of(right), cast<RankedTensorType>(right.getType()).getRank() - 2);
 }
 
+/// The first instruction of the target that computes the product. Roles feed only those that read shared memory, so
+/// where there may be roles the first of these comes before all others.
 static const Fragments *chooseFragments(DotOp dot, const PlaceFacts &facts, unsigned warps) {
   auto acc = cast<RankedTensorType>(dot.getType()), lhs = cast<RankedTensorType>(dot.getLhs().getType());
   int64_t rank = acc.getRank(), m = acc.getDimSize(rank - 2), n = acc.getDimSize(rank - 1),
           k = lhs.getDimSize(rank - 1);
   std::optional<tilewright::MatrixType> type = matrixTypeOf(dot);
+  const Fragments *first = nullptr;
   for (auto [elements, name] : facts.fragments) {
     const Fragments *row = findFragments(name);
     bool isFed = !row->isForRoles() || isFedByRoles(*row, dot, facts);
-    if (elements == type && isPrecise(*row, dot) && isFed && m >= row->m && n >= row->n && k >= row->k &&
-        warps >= row->warps())
+    if (elements != type || !isPrecise(*row, dot) || !isFed || m < row->m || n < row->n || k < row->k ||
+        warps < row->warps())
+      continue;
+    if (!facts.copiesBulk || row->readsShared())
       return row;
+    first = first ? first : row;
   }
-  return nullptr;
+  return first;
 }
 
 /// The accumulator's layout without matrix units: a thread has four neighbours of a row first, and a warp a nearly

@@ -88,8 +88,10 @@ static ArrayRef<MatmulTile> warpgroupTilesOf(const KernelSpace &space, bool areC
 namespace {
 /// How warps that issue an instruction together would go through the reduced loops.
 struct WarpgroupSteps {
-  int64_t depth, steps;     // of a step along k, and of all reduced loops
-  bool areCopied, areBoxes; // are operands copied 16 bytes at a time; as boxes, by a copy engine?
+  int64_t depth, steps;               // of a step along k, and of all reduced loops
+  bool isPadded;                      // is more than a quarter of their depth padding?
+  bool areCopied;                     // are operands copied 16 bytes at a time?
+  int64_t depthOfBoxes, stepsOfBoxes; // the same where a copy engine brings operands as boxes; 0 where it does not
 };
 } // namespace
 
@@ -101,32 +103,43 @@ static bool areRowsCopied(const KernelSpace &space) {
   return columns && depth && *columns / together * bytes % 16 == 0 && *depth * bytes % 16 == 0;
 }
 
-/// nullopt where more than a quarter of the steps' depth would be padding.
+/// nullopt where steps of no kind pay.
 static std::optional<WarpgroupSteps> warpgroupSteps(const KernelSpace &space, const TargetDesc &target) {
+  constexpr int64_t leastColumnsOfHalfRows = 64; // with 32, warps that copy by themselves take 0.7 to 0.9 of the time
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
   std::optional<int64_t> depth = sizeOf(LoopKind::Reduction);
   int64_t bytes = elementOf(space).getIntOrFloatBitWidth() / 8, depthOfWarpgroups = bytesOfWarpgroups / bytes;
   int64_t padded = llvm::alignTo(space.expectedSize(reduced.back()), depthOfWarpgroups);
-  if (padded - depth.value_or(padded) > padded / 4)
-    return {};
+  bool isPadded = padded - depth.value_or(padded) > padded / 4;
   int64_t elementsOfCopy = 16 / bytes;
   bool isCopied = areRowsCopied(space);
   if (bytes == 1) // in shared memory bytes run along k, so they are copied only if they do so in memory
     isCopied = depth && *depth % elementsOfCopy == 0 && !space.columnsAreContiguous();
-  int64_t steps = padded / depthOfWarpgroups;
-  for (unsigned loop : ArrayRef(reduced).drop_back())
-    steps *= space.expectedSize(loop);
-  bool isLeftCopied = (reduced.size() == 1 && isReadPlainly(space.lhs)) || (bytes > 1 && readsPixels(space)),
-       areBoxes = isCopied && target.bulkCopies && isLeftCopied && areRightSidesReadPlainly(space);
-  return WarpgroupSteps{depthOfWarpgroups, steps, isCopied, areBoxes};
+  auto stepsOf = [&](int64_t depthOfStep) {
+    int64_t steps = llvm::divideCeil(space.expectedSize(reduced.back()), depthOfStep);
+    for (unsigned loop : ArrayRef(reduced).drop_back())
+      steps *= space.expectedSize(loop);
+    return steps;
+  };
+  WarpgroupSteps found{depthOfWarpgroups, stepsOf(depthOfWarpgroups), isPadded, isCopied, 0, 0};
+  bool isPlain = reduced.size() == 1 && isReadPlainly(space.lhs);
+  int64_t row = isPlain ? bytesOfWarpgroups : bytes > 1 ? bytesOfPixels(space) : 0;
+  bool isWanted =
+      row == bytesOfHalfRow ? sizeOf(LoopKind::Column).value_or(0) >= leastColumnsOfHalfRows : row > 0 && !isPadded;
+  if (isWanted && isCopied && target.bulkCopies && areRightSidesReadPlainly(space))
+    found.depthOfBoxes = row / bytes, found.stepsOfBoxes = stepsOf(row / bytes);
+  return isPadded && !found.depthOfBoxes ? std::nullopt : std::optional(found);
 }
 
 /// A schedule for instructions that four warps issue together. Null where there would be too few blocks.
 static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const WarpgroupSteps &steps,
                                              const TargetDesc &target) {
-  if (steps.areBoxes)
-    return scheduleRoles(space, steps.depth, steps.steps, target);
+  if (steps.depthOfBoxes) {
+    tile::ScheduleAttr roles = scheduleRoles(space, steps.depthOfBoxes, steps.stepsOfBoxes, target);
+    if (roles || steps.isPadded || steps.depthOfBoxes == steps.depth)
+      return roles;
+  }
   // A kernel that gathers the few channels of a first convolution has no registers left for masks of unknown rows.
   bool hasRows = constantOf(space.loops()[space.loopsOfKind(LoopKind::Row).back()].size).has_value();
   if (elementOf(space).isF32() || (!steps.areCopied && !hasRows))
@@ -243,8 +256,8 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   for (const MatmulTile &row : tiles)
     if (chooseTile(space, row, 1, target))
       add(scheduleWarps(space, row, target));
-  if (steps && steps->areBoxes)
-    for (tile::ScheduleAttr schedule : allRoleSchedules(space, steps->depth, steps->steps, target))
+  if (steps && steps->depthOfBoxes)
+    for (tile::ScheduleAttr schedule : allRoleSchedules(space, steps->depthOfBoxes, steps->stepsOfBoxes, target))
       add(schedule);
   return deepened(space, shareSums(space, target, {chosen, efficiencyOf(space, chosen)}, others), target);
 }

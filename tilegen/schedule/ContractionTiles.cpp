@@ -89,8 +89,8 @@ bool isLeftAligned(const KernelSpace &space) {
   });
 }
 
-bool readsPixels(const KernelSpace &space) {
-  constexpr int64_t bytesOfRow = 128;
+int64_t bytesOfPixels(const KernelSpace &space) {
+  constexpr int64_t wholeRow = 2 * bytesOfHalfRow;
   Value operand = space.lhs;
   while (auto access = operand.getDefiningOp<graph::AccessOpInterface>()) {
     if (auto window = dyn_cast<graph::WindowOp>(access.getOperation())) {
@@ -99,16 +99,23 @@ bool readsPixels(const KernelSpace &space) {
       int64_t behind = type.getRank() - 1 - window.getDims().back(); // channels, and groups in front of them
       bool areRows = behind == 0; // windows overlap in memory (fusion/windows/FewChannels.h)
       int64_t channels = areRows ? windows.getShape().back() : type.getShape().back();
-      return (areRows ? window.getPixels() : behind <= 2) && window.getDims().front() == 1 &&
-             fusion::areWalkable(window) && llvm::none_of(type.getShape().drop_front(), ShapedType::isDynamic) &&
-             channels * type.getElementTypeBitWidth() % (8 * bytesOfRow) == 0 && isReadPlainly(window.getData());
+      int64_t bits = type.getElementTypeBitWidth(), bytes = channels * bits / 8;
+      if (!(areRows ? window.getPixels() : behind <= 2) || window.getDims().front() != 1 ||
+          !fusion::areWalkable(window) || llvm::any_of(type.getShape().drop_front(), ShapedType::isDynamic) ||
+          !isReadPlainly(window.getData()))
+        return 0;
+      if (bytes % wholeRow == 0)
+        return wholeRow;
+      return bits == 16 && bytes % bytesOfHalfRow == 0 ? bytesOfHalfRow : 0;
     }
     if (!isa<graph::ReshapeOp, graph::TransposeOp>(access.getOperation()))
-      return false;
+      return 0;
     operand = access.getData();
   }
-  return false;
+  return 0;
 }
+
+bool readsPixels(const KernelSpace &space) { return bytesOfPixels(space) > 0; }
 
 int64_t contractionsOf(const KernelSpace &space) { return 1 + static_cast<int64_t>(space.moreRhs.size()); }
 

@@ -42,8 +42,12 @@ tile::ScheduleAttr withColumns(tile::ScheduleAttr schedule, int64_t columns);
 
 /// How many contractions of one left side the kernel has.
 int64_t contractionsOf(const KernelSpace &space);
-/// Does the left side consist of windows of an image or a volume whose channels come last, as the copy engine brings
-/// them (tile::pixelAccess)?
+/// The bytes of a pixel's channels that the copy engine brings at a time if the left side consists of windows of an
+/// image or a volume whose channels come last (tile::pixelAccess): 128, or `bytesOfHalfRow` of halves with an odd
+/// multiple of 32 channels. 0 for other left sides.
+int64_t bytesOfPixels(const KernelSpace &space);
+inline constexpr int64_t bytesOfHalfRow = 64;
+/// Does the copy engine bring the left side so?
 bool readsPixels(const KernelSpace &space);
 /// Are singles multiplied by matrix instructions, once or three times?
 bool multipliesTf32(const KernelSpace &space, const TargetDesc &target);

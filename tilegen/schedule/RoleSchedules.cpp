@@ -29,9 +29,9 @@ struct RoleTile {
   int64_t groups;
 };
 constexpr RoleTile roleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{128, 320, 8}, 0.95, 1}, {{256, 128, 8}, 0.99, 1},
-                                  {{128, 192, 8}, 0.95, 1}, {{128, 128, 4}, 0.92, 2}, {{128, 128, 8}, 0.90, 1},
-                                  {{64, 320, 4}, 0.82, 2},  {{64, 192, 4}, 0.78, 2},  {{64, 128, 4}, 0.68, 1},
-                                  {{128, 64, 4}, 0.66, 1},  {{64, 64, 4}, 0.49, 1}};
+                                  {{128, 192, 8}, 0.95, 1}, {{128, 160, 8}, 0.90, 1}, {{128, 128, 4}, 0.92, 2},
+                                  {{128, 128, 8}, 0.90, 1}, {{64, 320, 4}, 0.82, 2},  {{64, 192, 4}, 0.78, 2},
+                                  {{64, 128, 4}, 0.68, 1},  {{128, 64, 4}, 0.66, 1},  {{64, 64, 4}, 0.49, 1}};
 /// The same for singles that the copy engine rounds.
 constexpr RoleTile roundedRoleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{128, 192, 8}, 0.95, 1}, {{64, 320, 4}, 0.88, 2},
                                          {{128, 128, 8}, 0.84, 1}, {{64, 128, 4}, 0.65, 2},  {{128, 64, 4}, 0.50, 1},
@@ -43,9 +43,16 @@ constexpr RoleTile pairedRoleTiles[] = {
     {{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.99, 1}, {{128, 128, 4}, 0.92, 2}, {{64, 128, 4}, 0.68, 1}};
 /// The same where the copy engine walks pixels. Results may be planes of an image, contiguous along the tile's rows, so
 /// that storing them takes long, and is faster with more warps.
-constexpr RoleTile pixelRoleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{128, 320, 8}, 0.97, 1}, {{128, 192, 8}, 0.96, 1},
-                                       {{64, 320, 4}, 0.96, 2},  {{256, 128, 8}, 0.94, 1}, {{128, 128, 8}, 0.80, 1},
-                                       {{64, 128, 4}, 0.70, 2},  {{128, 64, 4}, 0.64, 1},  {{64, 64, 4}, 0.49, 1}};
+constexpr RoleTile pixelRoleTiles[] = {
+    {{128, 256, 8}, 1.00, 1}, {{128, 320, 8}, 0.97, 1}, {{128, 192, 8}, 0.96, 1}, {{64, 320, 4}, 0.96, 2},
+    {{256, 128, 8}, 0.94, 1}, {{128, 128, 8}, 0.80, 1}, {{64, 128, 4}, 0.70, 2},  {{128, 64, 4}, 0.64, 1},
+    {{64, 64, 4}, 0.49, 1},   {{128, 224, 8}, 0.96, 1}, {{128, 160, 8}, 0.92, 1}, {{256, 96, 8}, 0.92, 1},
+    {{64, 160, 4}, 0.85, 1},  {{128, 96, 8}, 0.70, 1},  {{256, 48, 8}, 0.64, 1},  {{128, 32, 4}, 0.50, 1}};
+/// The same with half a row of 32 channels a step. Tiles of 64x64 and 64x128 are slower then than warps that gather.
+constexpr RoleTile halfPixelRoleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{128, 192, 8}, 0.96, 1}, {{128, 224, 8}, 0.96, 1},
+                                           {{256, 128, 8}, 0.94, 1}, {{256, 96, 8}, 0.94, 1},  {{128, 160, 8}, 0.92, 1},
+                                           {{64, 160, 4}, 0.85, 1},  {{128, 128, 8}, 0.80, 1}, {{128, 96, 8}, 0.70, 1},
+                                           {{128, 64, 4}, 0.64, 1}};
 /// The same for other results that are stored as planes, and for left sides that pass through registers because they
 /// are planes of an odd size. Threads with 96 sums have no registers for a left side: 64 images of 7x7, 512 to 176
 /// channels, took 30 us with the last row and 23 with 64x128, so it is only for left sides that are copied. 256 rows
@@ -71,7 +78,7 @@ constexpr double stepsOfStart = 4;
 constexpr int64_t elementsOfStart = 16 << 10; // 128x128
 /// Steps with which one group multiplies while the other stores, at least; more where the engine walks pixels, or
 /// results are planes.
-constexpr int64_t leastStepsOfGroups = 4, leastStepsOfImages = 12;
+constexpr double leastStepsOfGroups = 4, leastStepsOfImages = 12;
 
 constexpr int64_t mostStages = 12;
 constexpr int64_t largestTileOfUnknown = 24 << 10; // elements, 128x192: sizes that are not known take registers
@@ -79,7 +86,8 @@ constexpr double leastBlocks = 0.5;                // for each multiprocessor
 constexpr double leastBlocksOfSmallest = 0.3; // of the smallest tile, if more than half of it are rows of the result
 constexpr int64_t smallest = 4 << 10;         // elements, 64x64
 constexpr int64_t leastColumns = 64;          // of a tile; of wider ones half may not be beyond the result
-constexpr int64_t widestOfAny = 256;          // columns of a tile for any number of columns
+// Columns of a tile for any number of columns: a multiple of the first, and at most the second.
+constexpr int64_t columnsOfAny = 64, widestOfAny = 256;
 constexpr int64_t roomsOfSingles = 2;     // of the left side, for its lower parts (tilegen/place/roles/MultiplyLoop.h)
 constexpr int64_t rowsOfOrder = 8;        // tiles that programs go down before the next column
 constexpr int64_t bytesOfRings = 1 << 10; // of shared memory, at most
@@ -166,8 +174,8 @@ static ArrayRef<RoleTile> roleTilesOf(const KernelSpace &space) {
     return elementOf(space).isF32() || contractionsOf(space) > 2 ? ArrayRef<RoleTile>() : ArrayRef(pairedRoleTiles);
   if (areSplit(space))
     return singleRoleTiles;
-  if (readsPixels(space))
-    return pixelRoleTiles;
+  if (int64_t bytes = bytesOfPixels(space))
+    return bytes == bytesOfHalfRow ? ArrayRef(halfPixelRoleTiles) : ArrayRef(pixelRoleTiles);
   if (!isLeftAligned(space))
     return ArrayRef(planeRoleTiles).drop_back();
   if (storesPlanes(space))
@@ -193,8 +201,12 @@ static Epilogue epilogueOf(const KernelSpace &space, const MatmulTile &tile, con
   return epilogue;
 }
 
-/// The estimate at the top of this file, in steps of the best tile for each of its elements.
-static double timeOf(const KernelSpace &space, const RoleTile &row, int64_t steps, const TargetDesc &target) {
+static int64_t bytesOfStep(const KernelSpace &space, int64_t step) {
+  return step * elementOf(space).getIntOrFloatBitWidth() / 8;
+}
+
+/// The estimate at the top of this file, in steps of the best tile for each of its elements. `steps` are of 128 bytes.
+static double timeOf(const KernelSpace &space, const RoleTile &row, double steps, const TargetDesc &target) {
   constexpr int64_t manyWarps = 8;
   int64_t blocks = blocksOf(space, row.tile);
   auto rounds = static_cast<double>(llvm::divideCeil(blocks, target.units)),
@@ -202,8 +214,8 @@ static double timeOf(const KernelSpace &space, const RoleTile &row, int64_t step
   Epilogue both = epilogueOf(space, row.tile, target);
   double start = areSplit(space) ? 0 : stepsOfStart * elementsOfStart,
          epilogue = start + elements * (row.tile.warps >= manyWarps ? both.ofEightWarps : both.ofFourWarps),
-         multiplying = elements * static_cast<double>(steps) / row.efficiency;
-  int64_t leastSteps = readsPixels(space) || storesPlanes(space) ? leastStepsOfImages : leastStepsOfGroups;
+         multiplying = elements * steps / row.efficiency,
+         leastSteps = readsPixels(space) || storesPlanes(space) ? leastStepsOfImages : leastStepsOfGroups;
   if (row.groups > 1 && blocks > target.units && steps >= leastSteps)
     return elementsOfStart + rounds * std::max(multiplying, (multiplying + epilogue) / 2) + epilogue / 2;
   return rounds * (multiplying + epilogue);
@@ -219,12 +231,12 @@ static int64_t bytesOfResults(const KernelSpace &space, const RoleTile &row, con
   return from && rounds >= from ? row.tile.warps * row.groups * bytesOfWarp : 0;
 }
 
-/// How many stages of a tile there is shared memory for, beside so many bytes.
-static int64_t stagesBeside(const KernelSpace &space, int64_t rows, int64_t columns, int64_t bytes,
+/// How many stages of a tile, in steps of `step` elements, there is shared memory for, beside so many bytes.
+static int64_t stagesBeside(const KernelSpace &space, int64_t rows, int64_t columns, int64_t step, int64_t bytes,
                             const TargetDesc &target) {
   if (areSplit(space))
     bytes += roomsOfSingles * rows * bytesOfWarpgroups;
-  return (target.sharedBytes - bytesOfRings - bytes) / ((rows + columns) * bytesOfWarpgroups);
+  return (target.sharedBytes - bytesOfRings - bytes) / ((rows + columns) * bytesOfStep(space, step));
 }
 
 /// The schedule with roles for a tile. A second group is left out where each block takes one tile.
@@ -232,22 +244,30 @@ static tile::ScheduleAttr makeRoles(const KernelSpace &space, const RoleTile &ro
                                     const TargetDesc &target) {
   int64_t groups = blocksOf(space, row.tile) > target.units ? row.groups : 1,
           beside = areSplit(space) ? 0 : bytesOfResults(space, row, target),
-          room = stagesBeside(space, row.tile.rows, row.tile.columns, beside, target),
-          stages = std::clamp<int64_t>(room, 1, std::min(mostStages, std::max<int64_t>(steps, 2)));
+          room = stagesBeside(space, row.tile.rows, row.tile.columns, step, beside, target),
+          most = mostStages * bytesOfWarpgroups / bytesOfStep(space, step),
+          stages = std::clamp<int64_t>(room, 1, std::min(most, std::max<int64_t>(steps, 2)));
   tile::ScheduleAttr schedule = makeMatmul(space, row.tile, step, stages, groups, rowsOfOrder);
   return isTurned(space) ? schedule.withPack(1) : schedule;
 }
 
-/// Is the number of columns a multiple of what a wider tile has? With 512 columns, tiles of 320 were chosen for three
-/// convolutions of VGG-16, which then took 1.19 times as long.
+/// Is the number of columns a multiple of what an unusual tile has, and are tiles of fewer than 64 columns the whole row?
+/// With 512 columns, tiles of 320 were chosen for three convolutions of VGG-16, which then took 1.19 times as long.
 static bool isFilled(const KernelSpace &space, const MatmulTile &tile) {
-  return tile.columns <= widestOfAny ||
-         space.expectedSize(space.loopsOfKind(LoopKind::Column).back()) % tile.columns == 0;
+  int64_t columns = space.expectedSize(space.loopsOfKind(LoopKind::Column).back());
+  if (tile.columns < columnsOfAny)
+    return columns == tile.columns;
+  return (tile.columns % columnsOfAny == 0 && tile.columns <= widestOfAny) || columns % tile.columns == 0;
 }
 
 /// Are there blocks of this tile for enough multiprocessors? 48 blocks of 64x64 take 6.7 us for 197x768x768, where the
-/// 156 of 16x64 without roles take 8.1.
+/// 156 of 16x64 without roles take 8.1. Where pixels come half a row at a time, tiles that warps which gather have too
+/// need one for each: 100 blocks of 128x64 take 20.0 us for 16 images of 14x14, 224 to 256 channels, gathering 17.2.
 static bool hasBlocks(const KernelSpace &space, const MatmulTile &tile, const TargetDesc &target) {
+  constexpr int64_t largestOfGathering = 16 << 10; // elements, 128x128
+  bool isGathered = tile.columns % columnsOfAny == 0 && tile.rows * tile.columns <= largestOfGathering;
+  if (bytesOfPixels(space) == bytesOfHalfRow && isGathered)
+    return blocksOf(space, tile) >= target.units;
   bool isFilledSmallest = tile.rows * tile.columns <= smallest &&
                           space.expectedSize(space.loopsOfKind(LoopKind::Row).back()) > tile.rows / 2;
   return blocksOf(space, tile) >= (isFilledSmallest ? leastBlocksOfSmallest : leastBlocks) * target.units;
@@ -255,7 +275,7 @@ static bool hasBlocks(const KernelSpace &space, const MatmulTile &tile, const Ta
 
 tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, int64_t steps, const TargetDesc &target) {
   const RoleTile *found = nullptr;
-  double least = 0;
+  double least = 0, fullSteps = static_cast<double>(steps * bytesOfStep(space, step)) / bytesOfWarpgroups;
   int64_t columns = space.expectedSize(space.loopsOfKind(LoopKind::Column).back()),
           mostColumns = std::max(leastColumns, powerAbove(columns));
   for (const RoleTile &row : roleTilesOf(space)) {
@@ -263,7 +283,7 @@ tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, int64_t
     if (!isSmall || row.tile.columns > mostColumns || !isFilled(space, row.tile) ||
         !hasRegisters(space, row.tile, target) || !hasBlocks(space, row.tile, target))
       continue;
-    if (double time = timeOf(space, row, steps, target); !found || time < least)
+    if (double time = timeOf(space, row, fullSteps, target); !found || time < least)
       found = &row, least = time;
   }
   return found ? makeRoles(space, *found, step, steps, target) : tile::ScheduleAttr();
@@ -282,7 +302,8 @@ tile::ScheduleAttr leaveRoom(const KernelSpace &space, tile::ScheduleAttr roles,
                              const TargetDesc &target) {
   constexpr int64_t fewestStages = 3;
   ArrayRef<int64_t> tile = roles.getTile().take_back(2);
-  int64_t stages = std::min(roles.getStages(), stagesBeside(space, tile[0], tile[1], bytes, target));
+  int64_t stages =
+      std::min(roles.getStages(), stagesBeside(space, tile[0], tile[1], roles.getReduce().back(), bytes, target));
   return stages < std::min(fewestStages, roles.getStages()) ? tile::ScheduleAttr() : roles.withStages(stages);
 }
 

@@ -18,7 +18,8 @@ using llvm::StringRef;
 // wgmma: PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16". Four warps hold 16 rows each. A row of this table
 // is the smallest tile for which it pays: 64 columns, and as much k as 128 bytes hold. Up to 256 neighbouring columns
 // of a warp are one instruction. Operands stay in shared memory; their fragments here are those that they would have in
-// registers.
+// registers. The last row of the table is the same instruction for strips of a tile's columns, and for steps along the
+// few channels of a pixel, which roles feed with rows of 64 or 32 bytes.
 //
 // mma.sync: PTX ISA, "Matrix Fragments for mma.m16n8k16". lane / 4 is the row (A, C) or column (B), lane % 4 a pair of
 // neighbours.
@@ -187,6 +188,15 @@ static constexpr Fragments fragmentTable[] = {
      {"k0 k1", "k0 k1", "n0 n1"},
      {"m0 m1 m2 m3 k2 k3", "n0 n1 n2 n3 k2 k3", "m0 m1 m2 m3 n2 n3"},
      {"", "", ""}},
+    {"wgmma.m64n16k16",
+     64,
+     16,
+     16,
+     1,
+     Feed::Shared,
+     {"k0 m3 k3", "k0 k3 n3", "n0 m3 n3"},
+     {"k1 k2 m0 m1 m2", "k1 k2 n0 n1 n2", "n1 n2 m0 m1 m2"},
+     {"m4 m5", "0 0", "m4 m5"}},
 };
 
 //===- Shapes -----------------------------------------------------------------------------------------------------===//

@@ -18,10 +18,10 @@ LogicalResult TensorMapType::verify(function_ref<InFlightDiagnostic()> emitError
   for (int64_t size : box)
     if (size < 1 || size > maxTensorMapBox)
       return emitError() << "expected sizes of a box from 1 to " << maxTensorMapBox << ", got " << size;
-  if (box[0] * element.getIntOrFloatBitWidth() / 8 != tensorMapRowBytes)
-    return emitError() << "expected rows of " << tensorMapRowBytes
-                       << " bytes because that is what a row of shared memory's banks holds, got " << box[0] << " of "
-                       << element;
+  int64_t bytes = box[0] * element.getIntOrFloatBitWidth() / 8;
+  if (bytes < leastTensorMapRowBytes || bytes > tensorMapRowBytes || !llvm::isPowerOf2_64(bytes))
+    return emitError() << "expected rows of 32, 64 or " << tensorMapRowBytes
+                       << " bytes because matrix instructions read such rows, got " << box[0] << " of " << element;
   return success();
 }
 
@@ -64,8 +64,9 @@ LogicalResult BulkCopyOp::verify() {
           boxRows = 1;
   for (int64_t size : box.drop_front())
     boxRows *= size;
-  if (row % box[0] || boxRows != rows)
-    return emitOpError() << "expected boxes of " << rows << " rows whose width divides " << row
+  int64_t width = std::min(row, tensorMapRowBytes * 8 / shared.getTile().getElementTypeBitWidth());
+  if (width != box[0] || boxRows != rows)
+    return emitOpError() << "expected boxes of " << rows << " rows of " << width
                          << " because panels of them make a tile, got " << boxRows << " of " << box[0];
   auto map = getMap().getDefiningOp<TensorMapOp>();
   if (map && map.getLower().size() != getOffsets().size())
@@ -96,6 +97,9 @@ LogicalResult BulkStoreOp::verify() {
   std::optional<StorePieces> pieces = storePieces(tile, getFast());
   if (!pieces)
     return emitOpError() << "expected warps that hold whole rows of " << tensorMapRowBytes << " bytes, got " << tile;
+  if (box[0] != pieces->width)
+    return emitOpError() << "expected boxes of " << pieces->width << " elements a row because pieces have as many, got "
+                         << getMap().getType();
   if (box[1] != pieces->rows || llvm::any_of(box.drop_front(2), [](int64_t size) { return size != 1; }))
     return emitOpError() << "expected boxes of " << pieces->rows << " rows because a warp holds as many together, got "
                          << getMap().getType();

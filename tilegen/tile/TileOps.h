@@ -24,9 +24,10 @@ mlir::FailureOr<llvm::SmallVector<int64_t>> parseSizeList(mlir::AsmParser &parse
 void printSizeList(mlir::AsmPrinter &printer, llvm::ArrayRef<int64_t> sizes);
 
 /// Limits of the copy engine's tensors (CUDA Driver API, "cuTensorMapEncodeTiled"): dimensions, elements of a box along
-/// one of them, and the bytes of a box's row, which is swizzled over 128 bytes as matrix instructions read it.
+/// one of them, and the bytes of a box's row. Rows are swizzled over their length as matrix instructions read them, so
+/// they have 128 bytes or, where a tile's are shorter, 64 or 32.
 inline constexpr unsigned minTensorMapRank = 2, maxTensorMapRank = 5;
-inline constexpr int64_t maxTensorMapBox = 256, tensorMapRowBytes = 128;
+inline constexpr int64_t maxTensorMapBox = 256, tensorMapRowBytes = 128, leastTensorMapRowBytes = 32;
 } // namespace tilewright::tile
 
 #include "tilegen/tile/TileDialect.h.inc"

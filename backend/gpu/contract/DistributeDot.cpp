@@ -202,12 +202,9 @@ KernelDistributor::MatrixOperand KernelDistributor::matrixOperand(Value tile, un
   if (found == sharedTiles_.end()) // it is held
     return {{}, {shape}, 0, shape, sideDim, kDim};
   const auto &[base, shared, element] = found->second;
-  MatrixOperand operand{{base, {}, 0, 0, shared.fast == kDim},
-                        shared,
-                        static_cast<uint32_t>(elementBytes(element)),
-                        shape,
-                        sideDim,
-                        kDim};
+  auto bytes = static_cast<uint32_t>(elementBytes(element));
+  uint32_t row = std::min(1u << shared.shape.bits(shared.fast), shared.bankRow);
+  MatrixOperand operand{{base, {}, 0, 0, shared.fast == kDim, row * bytes}, shared, bytes, shape, sideDim, kDim};
   Layout layout = layoutOf(tile.getType());
   layout.lane.clear();
   std::fill_n(layout.warp.begin(), llvm::Log2_32(warps), 0);

@@ -91,12 +91,12 @@ std::vector<Coordinates> elementsOf(const PendingBox &box) {
   return all;
 }
 
-/// CUDA Driver API, "cuTensorMapEncodeTiled": the elements of a box in order, zeros outside of the tensor, in rows of
-/// 128 bytes whose 16-byte chunks are exchanged by the row's number. `visit` gets the position and the element, or
+/// CUDA Driver API, "cuTensorMapEncodeTiled": the elements of a box in order, zeros outside of the tensor, in rows
+/// whose 16-byte chunks are exchanged by the number of the 128 bytes that they are in. `visit` gets the position and the element, or
 /// null.
 template <typename Visit> void forEachElement(const PendingBox &box, const Visit &visit) {
   const SimtTensorMap &map = *box.map;
-  int64_t i = 0;
+  int64_t i = 0, rowBytes = map.box[0] * map.elementBytes;
   for (const Coordinates &coordinates : elementsOf(box)) {
     int64_t element = 0;
     bool isInside = true;
@@ -105,7 +105,7 @@ template <typename Visit> void forEachElement(const PendingBox &box, const Visit
       element += coordinates[d] * map.strides[d];
     }
     auto address = reinterpret_cast<uintptr_t>(box.to) + i++ * map.elementBytes;
-    visit(reinterpret_cast<std::byte *>(address ^ (address >> 7 << 4 & 0x70)),
+    visit(reinterpret_cast<std::byte *>(address ^ (address >> 7 << 4 & (rowBytes - 16))),
           isInside ? map.start + element * map.elementBytes : nullptr);
   }
 }

@@ -138,12 +138,12 @@ void multiplyTf32(const float *a, const float *b, float *sums) {
   block->meetWarp();
 }
 
-/// PTX ISA, "Strides" and "128-byte swizzling mode" of wgmma's matrices: an element's bytes from the matrix's start,
-/// before chunks are exchanged. Rows of 64 elements come in groups of eight; where rows run across k, `panels` lie
-/// between one row of 64 and the next 64 of the same k.
+/// PTX ISA, "Strides" and "Swizzling modes" of wgmma's matrices: an element's bytes from the matrix's start, before
+/// chunks are exchanged. Rows of `rowBytes` come in groups of eight; where rows run across k, `panels` lie between one
+/// row and the next elements of the same k.
 struct SharedOperand {
   const std::byte *start;
-  uint32_t panels, alongK;
+  uint32_t panels, alongK, rowBytes;
 
   /// Of bytes, whose rows of 128 run along k.
   uint8_t byteAt(unsigned across, unsigned k) const {
@@ -158,8 +158,9 @@ struct SharedOperand {
   }
   uint16_t at(unsigned across, unsigned k) const {
     unsigned row = alongK ? across : k, column = alongK ? k : across;
-    size_t offset = start - block->memory() + column / 64 * panels + row * 128 + column % 64 * 2;
-    offset ^= offset >> 7 << 4 & 0x70; // bits 7 to 9 onto bits 4 to 6
+    unsigned inRow = rowBytes / 2;
+    size_t offset = start - block->memory() + column / inRow * panels + row * rowBytes + column % inRow * 2;
+    offset ^= offset >> 7 << 4 & (rowBytes - 16); // bits 7 to 9 onto bits 4 to 6, as many as rows have
     uint16_t bits;
     std::memcpy(&bits, block->asSeen(block->memory() + offset), 2);
     return bits;
@@ -168,8 +169,10 @@ struct SharedOperand {
 
 /// What an instruction will read, for `waitProducts` to see whether somebody wrote there meanwhile: whole rows.
 void noteReads(const SharedOperand &operand, unsigned across) {
-  auto *from = block->memory() + (operand.start - block->memory()) / 1024 * 1024;
-  unsigned panels = operand.alongK ? 1 : (across + 63) / 64, bytes = 128 * (operand.alongK ? across : 16);
+  unsigned group = 8 * operand.rowBytes, inRow = operand.rowBytes / 2;
+  auto *from = block->memory() + (operand.start - block->memory()) / group * group;
+  unsigned panels = operand.alongK ? 1 : (across + inRow - 1) / inRow,
+           bytes = operand.rowBytes * (operand.alongK ? across : 16);
   for (unsigned panel = 0; panel < panels; ++panel, from += operand.panels)
     block->self().products.back().push_back({from, {from, from + bytes}});
 }
@@ -186,16 +189,17 @@ void addProducts(int32_t n, Sum *sums, unsigned depth, llvm::function_ref<Sum(un
   }
 }
 void multiplyShared(int32_t n, int32_t isBrain, float *sums, const std::byte *a, uint32_t aPanels, uint32_t aAlongK,
-                    const std::byte *b, uint32_t bPanels, uint32_t bAlongK) {
-  SharedOperand lhs{a, aPanels, aAlongK}, rhs{b, bPanels, bAlongK};
+                    uint32_t aRow, const std::byte *b, uint32_t bPanels, uint32_t bAlongK, uint32_t bRow) {
+  SharedOperand lhs{a, aPanels, aAlongK, aRow}, rhs{b, bPanels, bAlongK, bRow};
   noteReads(lhs, 64), noteReads(rhs, n);
   addProducts<float>(n, sums, 16, [&](unsigned row, unsigned column, unsigned k) {
     return toFloat(lhs.at(row, k), isBrain) * toFloat(rhs.at(column, k), isBrain);
   });
 }
 void multiplySharedBytes(int32_t n, int32_t isUnsigned, int32_t *sums, const std::byte *a, uint32_t aPanels,
-                         uint32_t aAlongK, const std::byte *b, uint32_t bPanels, uint32_t bAlongK) {
-  SharedOperand lhs{a, aPanels, aAlongK}, rhs{b, bPanels, bAlongK};
+                         uint32_t aAlongK, uint32_t aRow, const std::byte *b, uint32_t bPanels, uint32_t bAlongK,
+                         uint32_t bRow) {
+  SharedOperand lhs{a, aPanels, aAlongK, aRow}, rhs{b, bPanels, bAlongK, bRow};
   noteReads(lhs, 64), noteReads(rhs, n);
   if (!aAlongK || !bAlongK) // the instruction would read something else
     return;
@@ -205,8 +209,8 @@ void multiplySharedBytes(int32_t n, int32_t isUnsigned, int32_t *sums, const std
 }
 /// PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16": four lanes hold a row of the left side.
 void multiplyHeld(int32_t n, int32_t isBrain, float *sums, const uint16_t *held, const std::byte *b, uint32_t bPanels,
-                  uint32_t bAlongK) {
-  SharedOperand rhs{b, bPanels, bAlongK};
+                  uint32_t bAlongK, uint32_t bRow) {
+  SharedOperand rhs{b, bPanels, bAlongK, bRow};
   noteReads(rhs, n);
   block->self().given[0] = held;
   block->meetWarp();
@@ -232,15 +236,15 @@ void addSingles(int32_t n, float *sums, const SharedOperand &rhs, llvm::function
   }
 }
 void multiplySharedSingles(int32_t n, int32_t, float *sums, const std::byte *a, uint32_t aPanels, uint32_t aAlongK,
-                           const std::byte *b, uint32_t bPanels, uint32_t bAlongK) {
-  SharedOperand lhs{a, aPanels, aAlongK}, rhs{b, bPanels, bAlongK};
+                           uint32_t aRow, const std::byte *b, uint32_t bPanels, uint32_t bAlongK, uint32_t bRow) {
+  SharedOperand lhs{a, aPanels, aAlongK, aRow}, rhs{b, bPanels, bAlongK, bRow};
   noteReads(lhs, 64), noteReads(rhs, n);
   if (aAlongK && bAlongK) // the instruction would read something else
     addSingles(n, sums, rhs, [&](unsigned row, unsigned k) { return lhs.singleAt(row, k); });
 }
 void multiplyHeldSingles(int32_t n, int32_t, float *sums, const float *held, const std::byte *b, uint32_t bPanels,
-                         uint32_t bAlongK) {
-  SharedOperand rhs{b, bPanels, bAlongK};
+                         uint32_t bAlongK, uint32_t bRow) {
+  SharedOperand rhs{b, bPanels, bAlongK, bRow};
   noteReads(rhs, n);
   block->self().given[0] = held;
   block->meetWarp();

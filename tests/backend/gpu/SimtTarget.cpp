@@ -121,6 +121,7 @@ SmallVector<Value> SimtTarget::multiplyShared(Builder &b, Type element, const Sh
         LLVM::GEPOp::create(b, matrix->base.getType(), b.getI8Type(), matrix->base, ArrayRef<LLVM::GEPArg>{offset}));
     arguments.push_back(wordConstant(b, matrix->panels));
     arguments.push_back(wordConstant(b, matrix->alongK));
+    arguments.push_back(wordConstant(b, matrix->rowBytes));
   }
   call(b, bytes ? MultiplySharedBytes : element.isF32() ? MultiplySharedSingles : MultiplyShared, {}, arguments);
   Value vector = LLVM::LoadOp::create(b, accType, sums);
@@ -139,7 +140,7 @@ SmallVector<Value> SimtTarget::multiplyHeld(Builder &b, Value lhs, const SharedM
   Type element = cast<VectorType>(lhs.getType()).getElementType();
   call(b, element.isF32() ? MultiplyHeldSingles : MultiplyHeld, {},
        {wordConstant(b, acc.size() * 2), wordConstant(b, element.isBF16()), sums, held, start,
-        wordConstant(b, rhs.panels), wordConstant(b, rhs.alongK)});
+        wordConstant(b, rhs.panels), wordConstant(b, rhs.alongK), wordConstant(b, rhs.rowBytes)});
   Value vector = LLVM::LoadOp::create(b, accType, sums);
   SmallVector<Value> results;
   for (int64_t i = 0; i < accType.getNumElements(); ++i)

@@ -17,8 +17,8 @@ constexpr int64_t alignmentBytes = 16; // of every address and stride but the fi
 
 class BulkAnalysis {
 public:
-  BulkAnalysis(const Access &access, unsigned fast, std::string &why)
-      : access_(access), fast_(fast), why_(why), context_(access.op->getContext()),
+  BulkAnalysis(const Access &access, unsigned fast, std::string &why, int64_t leastRowBytes)
+      : access_(access), fast_(fast), why_(why), leastRowBytes_(leastRowBytes), context_(access.op->getContext()),
         algebra_(context_, access_.bounds.getResults()), symbols_(symbolFacts(access.op->getParentOfType<KernelOp>())),
         bytes_(access_.tile.getElementTypeBitWidth() / 8) {}
 
@@ -37,6 +37,7 @@ private:
   Access access_;
   unsigned fast_;
   std::string &why_;
+  int64_t leastRowBytes_;
   MLIRContext *context_;
   tilegen::IndexAlgebra algebra_;
   SmallVector<Facts> symbols_;
@@ -107,11 +108,12 @@ bool BulkAnalysis::addDimension(AffineExpr coordinate, AffineExpr size, int64_t 
 
 std::optional<BulkAccess> BulkAnalysis::run() {
   auto refused = [&](const Twine &reason) { return refuse(reason), std::nullopt; };
-  int64_t row = tensorMapRowBytes / bytes_, rank = access_.tile.getRank();
+  int64_t size = access_.tile.getDimSize(fast_), row = std::min(size, tensorMapRowBytes / bytes_),
+          rank = access_.tile.getRank();
   if (!isa<BlockArgument>(access_.buffer))
     return refused("its buffer is a slice that the launch does not know");
-  if (access_.tile.getDimSize(fast_) % row)
-    return refused("its rows are shorter than 128 bytes");
+  if (row * bytes_ < leastRowBytes_)
+    return refused("its rows are shorter than " + Twine(leastRowBytes_) + " bytes");
   for (int64_t g : access_.guard)
     if (!isAlwaysInside(access_, g))
       return refused("its map may leave the buffer");
@@ -152,8 +154,8 @@ std::optional<BulkAccess> BulkAnalysis::run() {
 
 } // namespace
 
-std::optional<BulkAccess> bulkAccess(const Access &access, unsigned fast, std::string &why) {
-  return BulkAnalysis(access, fast, why).run();
+std::optional<BulkAccess> bulkAccess(const Access &access, unsigned fast, std::string &why, int64_t leastRowBytes) {
+  return BulkAnalysis(access, fast, why, leastRowBytes).run();
 }
 
 TensorMapOp makeTensorMap(OpBuilder &b, Location loc, const BulkAccess &access, Value buffer, bool rounded) {

@@ -30,16 +30,17 @@ struct BulkAccess {
   mlir::AffineExpr start;                             // the element at the coordinates 0; of the kernel's symbols
   llvm::SmallVector<mlir::AffineExpr> sizes, strides; // in elements; of the kernel's symbols
   llvm::SmallVector<mlir::AffineExpr> coordinates;    // of the tile's first element; of the load's offsets
-  llvm::SmallVector<int64_t> box;                     // sizes in elements; the first is 128 bytes
+  llvm::SmallVector<int64_t> box;                     // sizes in elements; the first is 128 bytes at most
   std::optional<PixelBox> pixels = std::nullopt;      // the rows of a box are pixels of windows of an image
 };
 
-/// `access` as boxes whose rows run along dimension `fast` of the tile. nullopt where that cannot be; then `why` is the
-/// reason, as it follows "because" in a remark.
-std::optional<BulkAccess> bulkAccess(const Access &access, unsigned fast, std::string &why);
-/// A load as pixels of windows of images, whose channels run along dimension `fast` of the tile (PixelAccess.cpp).
-/// nullopt for loads of another form.
-std::optional<BulkAccess> pixelAccess(const Access &load, unsigned fast);
+/// `access` as boxes whose rows run along dimension `fast` of the tile and have `leastRowBytes` or more. nullopt where
+/// that cannot be; then `why` is the reason, as it follows "because" in a remark.
+std::optional<BulkAccess> bulkAccess(const Access &access, unsigned fast, std::string &why,
+                                     int64_t leastRowBytes = tensorMapRowBytes);
+/// A load as pixels of windows of images, whose channels run along dimension `fast` of the tile (PixelAccess.cpp), of
+/// which it has `leastRowBytes` or more. nullopt for loads of another form.
+std::optional<BulkAccess> pixelAccess(const Access &load, unsigned fast, int64_t leastRowBytes);
 
 /// Creates the tensor map of an access to `buffer`, an argument of a kernel. Singles are `rounded` to tf32 when copied.
 TensorMapOp makeTensorMap(mlir::OpBuilder &b, mlir::Location loc, const BulkAccess &access, mlir::Value buffer,

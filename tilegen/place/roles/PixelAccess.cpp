@@ -47,9 +47,9 @@ struct Coordinate {
 
 class PixelAnalysis {
 public:
-  PixelAnalysis(const Access &access, unsigned fast, unsigned spatial)
-      : access_(access), fast_(fast), spatial_(spatial), context_(access.op->getContext()),
-        zero_(getAffineConstantExpr(0, context_)) {}
+  PixelAnalysis(const Access &access, unsigned fast, unsigned spatial, int64_t leastRowBytes)
+      : access_(access), fast_(fast), spatial_(spatial), leastRowBytes_(leastRowBytes),
+        context_(access.op->getContext()), zero_(getAffineConstantExpr(0, context_)) {}
 
   std::optional<BulkAccess> run();
 
@@ -68,6 +68,7 @@ private:
 
   const Access &access_;
   unsigned fast_, spatial_, row_ = 0;
+  int64_t leastRowBytes_;
   MLIRContext *context_;
   AffineExpr zero_;
   SmallVector<Coordinate> coordinates_;
@@ -261,9 +262,10 @@ bool PixelAnalysis::addSpatial(unsigned coordinate, int64_t count, int64_t by, i
 
 std::optional<BulkAccess> PixelAnalysis::run() {
   constexpr int64_t alignmentBytes = 16;
-  int64_t bytes = access_.tile.getElementTypeBitWidth() / 8, row = tensorMapRowBytes / bytes;
+  int64_t bytes = access_.tile.getElementTypeBitWidth() / 8,
+          row = std::min(access_.tile.getDimSize(fast_), tensorMapRowBytes / bytes);
   if (access_.map.getNumResults() < 2 || !findRow() || access_.tile.getDimSize(row_) > maxTensorMapBox ||
-      access_.tile.getDimSize(fast_) % row || !splitAll() || !findExtents() || !findChannels() ||
+      row * bytes < leastRowBytes_ || !splitAll() || !findExtents() || !findChannels() ||
       pitch_ * bytes % alignmentBytes || !addSpatial(x_, counts_.front(), isMerged_ ? pitch_ : 1, pitch_))
     return std::nullopt;
   int64_t stride = *sizeOf(x_) * (isMerged_ ? 1 : pitch_);
@@ -284,9 +286,9 @@ std::optional<BulkAccess> PixelAnalysis::run() {
 
 } // namespace
 
-std::optional<BulkAccess> pixelAccess(const Access &load, unsigned fast) {
+std::optional<BulkAccess> pixelAccess(const Access &load, unsigned fast, int64_t leastRowBytes) {
   for (unsigned spatial : {2, 3, 1})
-    if (std::optional<BulkAccess> found = PixelAnalysis(load, fast, spatial).run())
+    if (std::optional<BulkAccess> found = PixelAnalysis(load, fast, spatial, leastRowBytes).run())
       return found;
   return std::nullopt;
 }

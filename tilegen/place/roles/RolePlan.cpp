@@ -145,6 +145,12 @@ std::optional<size_t> RolePlanner::known(LoadOp load, unsigned fast) const {
   return std::nullopt;
 }
 
+/// The bytes of the shortest rows of an operand that the product's instruction reads from shared memory.
+static int64_t leastRowOf(DotOp dot, bool runAlongK) {
+  const Fragments &fragments = *fragmentsOf(dot);
+  return std::min<int64_t>((runAlongK ? fragments.k : fragments.n) * fragments.bytes, tensorMapRowBytes);
+}
+
 /// Adds one operand of a product: to `copied` if the engine can bring it, else, if all steps read it, to `staged`. In
 /// shared memory its rows run along k, or across k where memory runs so and the instruction can read that.
 bool RolePlanner::addOperand(DotOp dot, bool isLhs, size_t ring) {
@@ -162,9 +168,10 @@ bool RolePlanner::addOperand(DotOp dot, bool isLhs, size_t ring) {
                         : across;
     if (std::optional<size_t> other = plan.carriesSums ? known(load, fast) : std::nullopt)
       return plan.copyOf[load] = *other, true;
-    std::optional<BulkAccess> access = bulkAccess(Access::of(load), fast, why_);
+    int64_t leastRow = leastRowOf(dot, fast == k);
+    std::optional<BulkAccess> access = bulkAccess(Access::of(load), fast, why_, leastRow);
     if (!access)
-      access = pixelAccess(Access::of(load), fast);
+      access = pixelAccess(Access::of(load), fast, leastRow);
     if (access) {
       if (!isInLoop) {
         ring = plan.rings.size();

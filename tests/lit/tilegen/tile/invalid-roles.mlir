@@ -16,8 +16,13 @@ func.func private @f(!tile.tensor_map<f16, [64, 512]>)
 
 // -----
 
-// expected-error@+1 {{expected rows of 128 bytes because that is what a row of shared memory's banks holds, got 32 of 'f16'}}
-func.func private @f(!tile.tensor_map<f16, [32, 64]>)
+// expected-error@+1 {{expected rows of 32, 64 or 128 bytes because matrix instructions read such rows, got 8 of 'f16'}}
+func.func private @f(!tile.tensor_map<f16, [8, 64]>)
+
+// -----
+
+// expected-error@+1 {{expected rows of 32, 64 or 128 bytes because matrix instructions read such rows, got 48 of 'f16'}}
+func.func private @f(!tile.tensor_map<f16, [48, 64]>)
 
 // -----
 
@@ -112,8 +117,18 @@ func.func @f(%m: !tile.tensor_map<f16, [64, 64]>, %s: !tile.shared<tensor<64x64x
 
 func.func @f(%m: !tile.tensor_map<f16, [64, 32]>, %s: !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>,
              %r: !tile.ring<slots = 2, releases = 4>, %i: index) {
-  // expected-error@+1 {{expected boxes of 64 rows whose width divides 64 because panels of them make a tile, got 32 of 64}}
+  // expected-error@+1 {{expected boxes of 64 rows of 64 because panels of them make a tile, got 32 of 64}}
   tile.bulk_copy %m[%i, %i] into %s[%i] signals %r : !tile.tensor_map<f16, [64, 32]>
+      -> !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>, !tile.ring<slots = 2, releases = 4>
+  return
+}
+
+// -----
+
+func.func @f(%m: !tile.tensor_map<f16, [32, 64]>, %s: !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>,
+             %r: !tile.ring<slots = 2, releases = 4>, %i: index) {
+  // expected-error@+1 {{expected boxes of 64 rows of 64 because panels of them make a tile, got 64 of 32}}
+  tile.bulk_copy %m[%i, %i] into %s[%i] signals %r : !tile.tensor_map<f16, [32, 64]>
       -> !tile.shared<tensor<64x64xf16>, fast = 1, slots = 2>, !tile.ring<slots = 2, releases = 4>
   return
 }
@@ -342,6 +357,19 @@ tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_
       : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 64]>
   // expected-error@+1 {{expected boxes of 16 rows because a warp holds as many together, got '!tile.tensor_map<f16, [64, 64]>'}}
   tile.bulk_store %one, %map[%c0, %c0] fast 1 rooms 1 : tensor<64x64xf16, #acc> -> !tile.tensor_map<f16, [64, 64]>
+  tile.return
+}
+
+// -----
+
+#acc = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
+tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<64x64xf16, #acc>
+  %map = tile.tensor_map %y start () -> (0) sizes () -> (64, 64) strides () -> (1, 64)
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [32, 16]>
+  // expected-error@+1 {{expected boxes of 64 elements a row because pieces have as many, got '!tile.tensor_map<f16, [32, 16]>'}}
+  tile.bulk_store %one, %map[%c0, %c0] fast 1 rooms 1 : tensor<64x64xf16, #acc> -> !tile.tensor_map<f16, [32, 16]>
   tile.return
 }
 
