@@ -137,9 +137,14 @@ static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const War
                                              const TargetDesc &target) {
   if (steps.depthOfBoxes) {
     tile::ScheduleAttr roles = scheduleRoles(space, steps.depthOfBoxes, steps.stepsOfBoxes, target);
-    if (roles || steps.isPadded || steps.depthOfBoxes == steps.depth)
+    const MatmulTile *gathering = chooseTile(space, warpgroupTiles, target.units / 2, target);
+    if (steps.depthOfBoxes == steps.depth ||
+        (roles && gathering &&
+         isFasterThanGathering(space, roles, steps.stepsOfBoxes, *gathering, steps.steps, target)))
       return roles;
   }
+  if (steps.isPadded)
+    return {};
   // A kernel that gathers the few channels of a first convolution has no registers left for masks of unknown rows.
   bool hasRows = constantOf(space.loops()[space.loopsOfKind(LoopKind::Row).back()].size).has_value();
   if (elementOf(space).isF32() || (!steps.areCopied && !hasRows))
@@ -256,7 +261,7 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   for (const MatmulTile &row : tiles)
     if (chooseTile(space, row, 1, target))
       add(scheduleWarps(space, row, target));
-  if (steps && steps->depthOfBoxes)
+  if (steps && steps->depthOfBoxes == steps->depth)
     for (tile::ScheduleAttr schedule : allRoleSchedules(space, steps->depthOfBoxes, steps->stepsOfBoxes, target))
       add(schedule);
   return deepened(space, shareSums(space, target, {chosen, efficiencyOf(space, chosen)}, others), target);

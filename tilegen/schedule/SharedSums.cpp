@@ -202,10 +202,7 @@ static tile::ScheduleAttr tryToShare(const KernelSpace &space, const Sizes &size
                                      tile::ScheduleAttr other, Sharing sharing, const TargetDesc &target) {
   auto [rows, columns] = tileOf(other);
   int64_t tiles = tilesOf(sizes, rows, columns), steps = stepsOf(sizes, other), parts = sharing.parts;
-  // The estimate promises too much of pixels that come half a row at a time: 10.0 us instead of 8.2 without roles for an
-  // image of 80x80 in steps of two, 96 to 192 channels.
-  bool isOfOtherKind = chosen.getRoot() == graph::RootKind::Gemv ||
-                       (chosen.getGroups() == 0 && other.getGroups() && bytesOfPixels(space) != bytesOfHalfRow);
+  bool isOfOtherKind = chosen.getRoot() == graph::RootKind::Gemv || (chosen.getGroups() == 0 && other.getGroups());
   // Unknown sizes take registers, which the largest tiles do not have, except for parts of halves with roles.
   bool hasRegisters =
       sizes.areKnown || rows * columns <= mostOfUnknown || (parts > 1 && !sizes.element.isF32() && other.getGroups());

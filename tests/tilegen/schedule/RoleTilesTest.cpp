@@ -25,9 +25,8 @@ enum class Epilogue { Plain, Residual, Tanh, Erf };
 /// A product, and the microseconds that each tile took, all in turns in one run: "128x128w4*2" has two groups of four
 /// warps, "64x64w4/2" sums in two parts, and "64x64w4c2" those of a cluster of two blocks. Only the rows of 19600 are
 /// from two runs, of Inception v3, whose kernels of that shape were averaged. Of a tile that was timed twice in a run,
-/// the lesser time is listed. Of rows with parts the 12 to 14 fastest are listed, of up to 72 that were timed;
-/// "64x320w4*2 24.8" of 1024x2560x2560 is the time of the schedule that was chosen then. Products for which a tile
-/// without roles is chosen have no row.
+/// the lesser time is listed. Of rows with parts the 12 to 14 fastest are listed, of up to 72 that were timed. Products
+/// for which a tile without roles is chosen have no row.
 struct Timed {
   int64_t m, n, k;
   Epilogue epilogue;
@@ -77,8 +76,9 @@ constexpr Timed timed[] = {
      "128x320w8 31.3, 64x320w4*2 30.5, 128x256w8 43.0, 256x128w8 43.2, 128x192w8 37.1, 128x128w8 37.2, 128x128w4*2 "
      "32.5, 64x192w4*2 40.6"},
     {4096, 640, 2560, Epilogue::Residual,
-     "128x320w8 41.8, 64x320w4*2 33.4, 128x256w8 36.9, 256x128w8 35.7, 128x192w8 34.8, 128x128w8 40.4, 128x128w4*2 "
-     "37.8, 64x192w4*2 50.0"},
+     "128x160w8 30.7, 64x320w4 33.6, 128x192w8 35.9, 256x128w8 36.0, 64x128w4*2 36.4, 128x256w8 37.0, 64x128w4 "
+     "38.1, 128x128w4*2 38.3, 128x160w8c2 38.6, 128x320w8/2 39.2, 128x128w4 40.9, 128x128w8 41.0, 128x128w8c2 "
+     "41.9"},
     {16384, 320, 1280, Epilogue::Residual,
      "128x320w8 38.3, 64x320w4*2 38.7, 128x256w8 49.5, 256x128w8 48.4, 128x192w8 42.4, 128x128w8 43.9, 128x128w4*2 "
      "41.5, 64x192w4*2 51.5"},
@@ -173,8 +173,9 @@ constexpr Timed timed[] = {
      "128x320w8 91.4, 64x320w4*2 103.1, 128x256w8 88.1, 256x128w8 88.5, 128x192w8 96.6, 128x128w8 90.2, 128x128w4*2 "
      "93.1, 64x192w4*2 105.1"},
     {512, 5120, 5120, Epilogue::Plain,
-     "128x320w8 65.6, 64x320w4*2 46.8, 128x256w8 55.0, 256x128w8 55.0, 128x192w8 46.3, 128x128w8 60.7, 128x128w4*2 "
-     "59.9, 64x192w4*2 53.7"},
+     "128x160w8 43.9, 128x192w8 46.3, 64x320w4 46.8, 128x320w8/2 51.0, 64x192w4*2 52.6, 256x128w8 54.3, "
+     "128x256w8 54.3, 64x192w4 55.9, 64x128w4*2 59.2, 128x192w8c2 60.1, 128x128w4*2 60.4, 128x128w4 60.6, "
+     "128x128w8 60.7"},
     {256, 1600, 6400, Epilogue::Plain,
      "128x64w4/2 21.1, 64x64w4 21.2, 128x64w4c2 21.3, 64x128w4/2 21.9, 128x128w8c4 22.6, 128x128w4c4 22.7, "
      "64x192w4/2 23.9, 128x64w4 23.9, 128x128w8c2 24.3, 128x128w8/4 24.5, 128x128w4c2 24.5, 64x192w4c2 24.6, "
@@ -311,9 +312,8 @@ constexpr Timed timed[] = {
      "128x64w4c2 11.8, 64x64w4 12.1, 64x128w4c2 12.2, 128x128w8c4 12.4, 64x128w4/3 12.7, 128x64w4/3 12.8, "
      "128x64w4/2 13.0, 64x128w4/2 13.1, 64x192w4c2 13.1, 64x192w4c4 13.4, 128x64w4 13.9, 64x192w4/3 14.0"},
     {1024, 2560, 2560, Epilogue::Plain,
-     "64x320w4*2 24.8, 128x192w8 25.5, 64x192w4 30.3, 256x128w8 30.8, 128x256w8 30.9, 128x128w8 31.3, 64x128w4 31.8, "
-     "128x320w8/2 "
-     "32.8, 128x64w4 33.7, 128x192w8c2 35.1, 128x320w8 36.5, 128x128w8c2 38.7, 64x64w4 39.0"},
+     "128x160w8 24.7, 64x320w4 24.8, 128x192w8 26.2, 64x192w4*2 28.7, 64x192w4 30.5, 64x128w4*2 30.7, 128x256w8 "
+     "31.1, 256x128w8 31.2, 128x128w4*2 31.7, 64x128w4 31.7, 128x128w8 31.8, 128x128w4 32.3, 128x320w8/2 33.0"},
     {1024, 6912, 2560, Epilogue::Plain,
      "256x128w8 58.6, 128x256w8 59.1, 128x128w8 60.5, 128x192w8 67.3, 64x192w4 67.9, 64x128w4 68.0, 128x64w4 72.5, "
      "128x320w8 78.4, 64x64w4 100.8, 128x320w8c2 114.1"},
