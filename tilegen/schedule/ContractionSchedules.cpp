@@ -261,7 +261,7 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   for (const MatmulTile &row : tiles)
     if (chooseTile(space, row, 1, target))
       add(scheduleWarps(space, row, target));
-  if (steps && steps->depthOfBoxes == steps->depth)
+  if (steps && steps->depthOfBoxes)
     for (tile::ScheduleAttr schedule : allRoleSchedules(space, steps->depthOfBoxes, steps->stepsOfBoxes, target))
       add(schedule);
   return deepened(space, shareSums(space, target, {chosen, efficiencyOf(space, chosen)}, others), target);
