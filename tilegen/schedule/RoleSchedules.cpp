@@ -48,10 +48,10 @@ constexpr RoleTile pixelRoleTiles[] = {
     {{256, 128, 8}, 0.94, 1}, {{128, 128, 8}, 0.80, 1}, {{64, 128, 4}, 0.70, 2},  {{128, 64, 4}, 0.64, 1},
     {{64, 64, 4}, 0.49, 1},   {{128, 224, 8}, 0.96, 1}, {{128, 160, 8}, 0.92, 1}, {{256, 96, 8}, 0.92, 1},
     {{64, 160, 4}, 0.85, 1},  {{128, 96, 8}, 0.70, 1},  {{256, 48, 8}, 0.64, 1},  {{128, 32, 4}, 0.50, 1}};
-/// The same with half a row of 32 channels a step, and for warps that gather pixels without roles, in steps of 128 bytes
-/// (warpgroupTiles in ContractionSchedules.cpp). Fitted to 32 convolutions of 32 to 480 channels on an H100: what is
-/// chosen takes 1.005 times as long as the best (docs/performance/gpu-convolutions.md, "Channels and filters that are no
-/// multiple of 64").
+/// The same with half a row of 32 channels a step; and for warps that gather pixels without roles, in steps of 128
+/// bytes (warpgroupTiles in ContractionSchedules.cpp). Fitted to 32 convolutions of 32 to 480 channels on an H100: what
+/// is chosen takes 1.005 times as long as the best (docs/performance/gpu-convolutions.md, "Channels and filters that
+/// are no multiple of 64").
 constexpr RoleTile halfPixelRoleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.93, 1}, {{128, 224, 8}, 0.90, 1},
                                            {{128, 192, 8}, 0.90, 1}, {{256, 96, 8}, 0.84, 1},  {{128, 160, 8}, 0.80, 1},
                                            {{128, 128, 8}, 0.71, 1}, {{128, 96, 8}, 0.60, 1},  {{64, 160, 4}, 0.50, 1},
@@ -256,8 +256,9 @@ static tile::ScheduleAttr makeRoles(const KernelSpace &space, const RoleTile &ro
   return isTurned(space) ? schedule.withPack(1) : schedule;
 }
 
-/// Is the number of columns a multiple of what an unusual tile has, and are tiles of fewer than 64 columns the whole row?
-/// With 512 columns, tiles of 320 were chosen for three convolutions of VGG-16, which then took 1.19 times as long.
+/// Is the number of columns a multiple of what an unusual tile has, and no more than that where it has fewer than 64?
+/// With 512 columns, tiles of 320 were chosen for three convolutions of VGG-16, which then took 1.19 times as long; with
+/// 64, tiles of 32 for eight of FasterNet (1.07 of its time).
 static bool isFilled(const KernelSpace &space, const MatmulTile &tile) {
   int64_t columns = space.expectedSize(space.loopsOfKind(LoopKind::Column).back());
   if (tile.columns < columnsOfAny)
@@ -308,8 +309,8 @@ SmallVector<tile::ScheduleAttr> allRoleSchedules(const KernelSpace &space, int64
                                                  const TargetDesc &target) {
   SmallVector<tile::ScheduleAttr> schedules;
   for (const RoleTile &row : roleTilesOf(space))
-    if (row.tile.columns % columnsOfAny == 0 && isFilled(space, row.tile) && hasRegisters(space, row.tile, target) &&
-        !spillsSingles(space, row.tile, target))
+    if ((readsPixels(space) || row.tile.columns % columnsOfAny == 0) && isFilled(space, row.tile) &&
+        hasRegisters(space, row.tile, target) && !spillsSingles(space, row.tile, target))
       schedules.push_back(makeRoles(space, row, step, steps, target));
   return schedules;
 }

@@ -19,8 +19,8 @@ tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, int64_t
 bool isFasterThanGathering(const KernelSpace &space, tile::ScheduleAttr roles, int64_t steps,
                            const MatmulTile &gathering, int64_t stepsOfGathering, const TargetDesc &target);
 
-/// A schedule for each tile of the table whose epilogue has registers and whose columns are a multiple of 64: programs
-/// may share its sums. Of 160 columns these took 1.1 to 1.2 times as long as the best.
+/// A schedule, whose sums programs may share, for each tile of the table whose epilogue has registers. Tiles of unusual
+/// widths are for pixels alone: for products, shared sums of 160 columns took 1.1 to 1.2 times as long as the best.
 llvm::SmallVector<tile::ScheduleAttr> allRoleSchedules(const KernelSpace &space, int64_t step, int64_t steps,
                                                        const TargetDesc &target);
 

@@ -92,8 +92,8 @@ std::vector<Coordinates> elementsOf(const PendingBox &box) {
 }
 
 /// CUDA Driver API, "cuTensorMapEncodeTiled": the elements of a box in order, zeros outside of the tensor, in rows
-/// whose 16-byte chunks are exchanged by the number of the 128 bytes that they are in. `visit` gets the position and the element, or
-/// null.
+/// whose 16-byte chunks are exchanged by the number of the 128 bytes that they are in. `visit` gets the position and
+/// the element, or null.
 template <typename Visit> void forEachElement(const PendingBox &box, const Visit &visit) {
   const SimtTensorMap &map = *box.map;
   int64_t i = 0, rowBytes = map.box[0] * map.elementBytes;

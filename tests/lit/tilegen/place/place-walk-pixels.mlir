@@ -194,3 +194,42 @@ tile.kernel @planes(%x: !tile.buffer<f16, () -> (1, 5, 9, 512)>, %f: !tile.buffe
   tile.store %sum, %y[%c0, %m, %c0] bounds () -> (1, 360, 64) map (d0, d1, d2) -> (d1, d2) : tensor<1x64x64xf32> -> !tile.buffer<f32, () -> (360, 64)>
   tile.return
 }
+
+// -----
+
+// Windows of one row of three pixels, whose 96 channels are three steps of half a row each. The tile's 96 columns are strips of 64 and of 32, whose rows are half as long; their instruction is one that takes short rows.
+// CHECK-LABEL: tile.kernel @half_rows
+// CHECK-DAG: tile.tensor_map %arg0 {{.*}} pixels [-1, 0] to [-1, 0] step [1, 1] : {{.*}} -> <f16, [32, 64, 1, 1]>
+// CHECK-DAG: tile.tensor_map %arg1 {{.*}} -> <f16, [64, 32]>
+// CHECK-DAG: tile.tensor_map %arg1 {{.*}} -> <f16, [32, 32]>
+// CHECK: tile.dot {{.*}} {instruction = "wgmma.m64n16k16"} : tensor<1x64x32xf16, {{.*}}>, tensor<1x32x64xf16, {{.*}}>
+// CHECK: tile.dot {{.*}} {instruction = "wgmma.m64n16k16"} : tensor<1x64x32xf16, {{.*}}>, tensor<1x32x32xf16, {{.*}}>
+// CHECK: tile.ring_acquire {{.*}} bytes 10240
+tile.kernel @half_rows(%x: !tile.buffer<f16, () -> (2, 6, 768)>, %f: !tile.buffer<f16, () -> (1, 288, 96)>,
+                       %y: !tile.buffer<f32, () -> (96, 96)>)
+    attributes {grid = affine_map<() -> (2, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 96], reduce = [32], warps = 4, stages = 3, groups = 1>} {
+  %p = tile.program_id 0
+  %m = tile.size (d0) -> (d0 * 64)(%p)
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %c288 = arith.constant 288 : index
+  %wide = arith.constant dense<0.0> : tensor<1x64x64xf32>
+  %narrow = arith.constant dense<0.0> : tensor<1x64x32xf32>
+  %sums:2 = scf.for %k = %c0 to %c288 step %c32 iter_args(%acc0 = %wide, %acc1 = %narrow) -> (tensor<1x64x64xf32>, tensor<1x64x32xf32>) {
+    %a = tile.load %x[%c0, %m, %k] bounds () -> (1, 96, 288)
+        map (d0, d1, d2) -> (d1 floordiv 48, (d1 floordiv 8) mod 6, d2 + (d1 mod 8) * 96 - 96) guard [2] fill 0.0 : f16
+        : !tile.buffer<f16, () -> (2, 6, 768)> -> tensor<1x64x32xf16>
+    %b0 = tile.load %f[%c0, %k, %c0] bounds () -> (1, 288, 96) map (d0, d1, d2) -> (d0, d1, d2)
+        : !tile.buffer<f16, () -> (1, 288, 96)> -> tensor<1x32x64xf16>
+    %b1 = tile.load %f[%c0, %k, %c64] bounds () -> (1, 288, 96) map (d0, d1, d2) -> (d0, d1, d2)
+        : !tile.buffer<f16, () -> (1, 288, 96)> -> tensor<1x32x32xf16>
+    %d0 = tile.dot %a, %b0, %acc0 : tensor<1x64x32xf16>, tensor<1x32x64xf16>, tensor<1x64x64xf32>
+    %d1 = tile.dot %a, %b1, %acc1 : tensor<1x64x32xf16>, tensor<1x32x32xf16>, tensor<1x64x32xf32>
+    scf.yield %d0, %d1 : tensor<1x64x64xf32>, tensor<1x64x32xf32>
+  }
+  tile.store %sums#0, %y[%c0, %m, %c0] bounds () -> (1, 96, 96) map (d0, d1, d2) -> (d1, d2) : tensor<1x64x64xf32> -> !tile.buffer<f32, () -> (96, 96)>
+  tile.store %sums#1, %y[%c0, %m, %c64] bounds () -> (1, 96, 96) map (d0, d1, d2) -> (d1, d2) : tensor<1x64x32xf32> -> !tile.buffer<f32, () -> (96, 96)>
+  tile.return
+}
