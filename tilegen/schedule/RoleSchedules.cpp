@@ -257,8 +257,8 @@ static tile::ScheduleAttr makeRoles(const KernelSpace &space, const RoleTile &ro
 }
 
 /// Is the number of columns a multiple of what an unusual tile has, and no more than that where it has fewer than 64?
-/// With 512 columns, tiles of 320 were chosen for three convolutions of VGG-16, which then took 1.19 times as long; with
-/// 64, tiles of 32 for eight of FasterNet (1.07 of its time).
+/// With 512 columns, tiles of 320 were chosen for three convolutions of VGG-16, which then took 1.19 times as long;
+/// with 64, tiles of 32 for eight of FasterNet (1.07 of its time).
 static bool isFilled(const KernelSpace &space, const MatmulTile &tile) {
   int64_t columns = space.expectedSize(space.loopsOfKind(LoopKind::Column).back());
   if (tile.columns < columnsOfAny)

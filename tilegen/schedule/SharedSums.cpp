@@ -228,6 +228,17 @@ static tile::ScheduleAttr tryToShare(const KernelSpace &space, const Sizes &size
   return schedule ? withParts(space, schedule, parts, tiles, sharing.clustered) : schedule;
 }
 
+/// May programs share the sums of `other`, a schedule that takes half rows, instead of using `best`? Where warps that
+/// gather share sums, parts of half rows took 1.07 to 1.13 times as long (288 channels of 7x7, 16 images; 96 to 192 of
+/// 28x28), and 0.83 times where they do not (224 channels of 28x28). With tiles of 128x256 they took 0.98 to 1.13 times
+/// as long.
+static bool mayShareHalfRows(tile::ScheduleAttr best, tile::ScheduleAttr other) {
+  constexpr int64_t largest = 24 << 10; // elements, 128x192
+  auto [rows, columns] = tileOf(other);
+  bool isSharedGather = best.getParts() > 1 && !best.getGroups();
+  return !isSharedGather && rows * columns <= largest;
+}
+
 tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target, const ContractionSchedule &chosen,
                              ArrayRef<ContractionSchedule> others) {
   std::optional<Sizes> sizes = sizesOf(space, target);
@@ -241,9 +252,7 @@ tile::ScheduleAttr shareSums(const KernelSpace &space, const TargetDesc &target,
                                                             : estimate(*sizes, chosen, target),
          least = clearGain * gathering(best) * unshared;
   for (const ContractionSchedule &other : others) {
-    // Parts of half rows took 1.07 to 1.13 times as long where gathering warps share sums (288 channels of 7x7, 16
-    // images; 96 to 192 of 28x28), and 0.83 times where they do not (224 channels of 28x28).
-    if (takesHalfRows(space, other.schedule) && best.getParts() > 1 && !best.getGroups())
+    if (takesHalfRows(space, other.schedule) && !mayShareHalfRows(best, other.schedule))
       continue;
     for (Sharing sharing : waysToShare)
       if (tile::ScheduleAttr schedule = tryToShare(space, *sizes, chosen.schedule, other.schedule, sharing, target))

@@ -148,7 +148,8 @@ std::optional<size_t> RolePlanner::known(LoadOp load, unsigned fast) const {
 /// The bytes of the shortest rows of an operand that the product's instruction reads from shared memory.
 static int64_t leastRowOf(DotOp dot, bool runAlongK) {
   const Fragments &fragments = *fragmentsOf(dot);
-  return std::min<int64_t>((runAlongK ? fragments.k : fragments.n) * fragments.bytes, tensorMapRowBytes);
+  int64_t elements = runAlongK ? fragments.k : fragments.n;
+  return std::min(elements * fragments.bytes, tensorMapRowBytes);
 }
 
 /// Adds one operand of a product: to `copied` if the engine can bring it, else, if all steps read it, to `staged`. In
