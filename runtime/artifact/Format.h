@@ -38,7 +38,7 @@ static_assert(std::endian::native == std::endian::little, "artifacts are used in
 
 // Not text, damaged by line-end conversion, and unlike any known file: 0x89 'T' 'W' '\r' '\n' 0x1a '\n' 0.
 inline constexpr std::array<uint8_t, 8> magic = {0x89, 'T', 'W', '\r', '\n', 0x1a, '\n', 0};
-inline constexpr uint32_t majorVersion = 6;
+inline constexpr uint32_t majorVersion = 7;
 inline constexpr uint32_t minorVersion = 0;
 inline constexpr uint64_t alignment = 64;
 

@@ -93,8 +93,8 @@ struct TensorMap {
   ExprId start = none;       // the position in the buffer of the tensor's first element
   std::vector<ExprId> sizes; // elements at coordinates beyond these read as zero
   std::vector<ExprId> strides;
-  std::vector<uint32_t> box;
-  uint32_t rounded = 0; // 1: elements are F32, and are copied as the nearest tf32
+  std::vector<uint32_t> box; // rows, along the first dimension, are swizzled over their 128, 64 or 32 bytes
+  uint32_t rounded = 0;      // 1: elements are F32, and are copied as the nearest tf32
   /// Set if the rows of a box are pixels of images (im2col mode), else empty. For each dimension but the first and the
   /// last: the first pixel, the last one relative to the dimension's end, and the distance between two.
   std::vector<int32_t> lower, upper, steps;

@@ -91,7 +91,7 @@ enum class Operand { A, B, C };
 enum class Feed {
   RegistersAlongK, // a lane holds neighbours along k, and reads them from rows of shared memory that run along k
   Registers,       // the same, but shared memory may run along either dimension (ldmatrix)
-  Shared, // the instruction reads rows of 128 bytes of shared memory, along either dimension, while its warps continue
+  Shared, // the instruction reads rows of shared memory, along either dimension, while its warps continue
 };
 
 /// A matrix instruction's fragments, as bits of m, n and k. "k0 m3 k3" names the registers' bits, lowest first; 0 is a
@@ -163,7 +163,7 @@ Layout multiplyAddOperand(const Layout &acc, const TileShape &accShape, Operand 
 /// A tile in shared memory: rows along `fast`, in chunks of `chunk` elements whose position in the row is xor-ed with
 /// the row number, so that eight rows' chunks at one position lie in different banks. A tile with longer rows than
 /// `bankRow` is cut into panels of that width, one after the other: the form that matrix instructions read by
-/// themselves (PTX ISA, "128-byte swizzling").
+/// themselves (PTX ISA, "128-byte swizzling"). Rows of 64 and 32 bytes are what it calls 64- and 32-byte swizzling.
 struct SharedLayout {
   TileShape shape;
   unsigned fast = 0;
