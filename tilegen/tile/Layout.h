@@ -91,7 +91,7 @@ enum class Operand { A, B, C };
 enum class Feed {
   RegistersAlongK, // a lane holds neighbours along k, and reads them from rows of shared memory that run along k
   Registers,       // the same, but shared memory may run along either dimension (ldmatrix)
-  Shared, // the instruction reads rows of shared memory, along either dimension, while its warps continue
+  Shared,          // the instruction reads rows of shared memory, along either dimension, while its warps continue
 };
 
 /// A matrix instruction's fragments, as bits of m, n and k. "k0 m3 k3" names the registers' bits, lowest first; 0 is a
