@@ -15,7 +15,7 @@ static AffineExpr countOf(Type type) {
   return graph::productOf(type.getContext(), graph::getSizes(tensor));
 }
 
-static AffineExpr bytesOf(Type type) {
+AffineExpr fusion::bytesOf(Type type) {
   unsigned bits = cast<RankedTensorType>(type).getElementTypeBitWidth();
   return countOf(type) * static_cast<int64_t>(std::max(1u, bits / 8)); // bool is a byte
 }

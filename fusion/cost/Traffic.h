@@ -19,6 +19,9 @@ struct Product {
 /// Every contraction of the kernel, in program order.
 llvm::SmallVector<Product> productsOf(graph::KernelOp kernel);
 
+/// The bytes of a tensor.
+mlir::AffineExpr bytesOf(mlir::Type tensor);
+
 /// Bytes read and written, each counted once. An argument that is only read through slices or gathers counts what they
 /// read.
 mlir::AffineExpr bytesOf(graph::KernelOp kernel);

@@ -23,7 +23,8 @@ constexpr int64_t mostStages = 12;
 /// 128x256, and of smaller tiles those with few rows and deep steps beat square ones. Instructions that four warps
 /// issue together (warpgroupTiles) need larger tiles, and pay if at most half of the device is idle. Where operands
 /// cannot be copied 16 bytes at a time but pass through registers, fewer threads are better.
-constexpr MatmulTile warpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 4, 2}, {128, 64, 4, 2}, {64, 64, 4, 2}};
+constexpr MatmulTile warpgroupTiles[] = {
+    {256, 128, 8, 1, 0.89}, {128, 128, 4, 2, 0.87}, {128, 64, 4, 2, 0.57}, {64, 64, 4, 2, 0.44}};
 constexpr MatmulTile warpgroupTilesThroughRegisters[] = {{128, 128, 4, 2}, {64, 64, 4, 2}};
 constexpr MatmulTile pairedWarpgroupTiles[] = {{256, 128, 8, 1}, {128, 128, 4, 2}};
 constexpr MatmulTile halfTiles[] = {{128, 128, 4}, {128, 64, 4}, {64, 128, 4}, {64, 64, 4},
@@ -105,7 +106,7 @@ static bool areRowsCopied(const KernelSpace &space) {
 
 /// nullopt where steps of no kind pay.
 static std::optional<WarpgroupSteps> warpgroupSteps(const KernelSpace &space, const TargetDesc &target) {
-  constexpr int64_t leastColumnsOfHalfRows = 64; // with 32, warps that copy by themselves take 0.7 to 0.9 of the time
+  constexpr int64_t leastColumnsOfHalfRows = 64; // with 32, gathering took 0.85 to 1.05 of the time
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
   std::optional<int64_t> depth = sizeOf(LoopKind::Reduction);
@@ -139,8 +140,7 @@ static tile::ScheduleAttr scheduleWarpgroups(const KernelSpace &space, const War
     tile::ScheduleAttr roles = scheduleRoles(space, steps.depthOfBoxes, steps.stepsOfBoxes, target);
     const MatmulTile *gathering = chooseTile(space, warpgroupTiles, target.units / 2, target);
     if (steps.depthOfBoxes == steps.depth ||
-        (roles && gathering &&
-         isFasterThanGathering(space, roles, steps.stepsOfBoxes, *gathering, steps.steps, target)))
+        (roles && gathering && areHalfRowsFaster(space, roles, steps.stepsOfBoxes, *gathering, steps.steps, target)))
       return roles;
   }
   if (steps.isPadded)

@@ -14,6 +14,7 @@ namespace tilewright::tilegen {
 struct MatmulTile {
   int64_t rows, columns, warps;
   int64_t blocksOfUnit = 1; // how many blocks a multiprocessor's shared memory is divided among
+  double ofGathering = 0;   // the rate at which it multiplies pixels that it gathers (RoleSchedules.h); 0: not known
 };
 
 /// The element type of the left side.

@@ -48,16 +48,14 @@ constexpr RoleTile pixelRoleTiles[] = {
     {{256, 128, 8}, 0.94, 1}, {{128, 128, 8}, 0.80, 1}, {{64, 128, 4}, 0.70, 2},  {{128, 64, 4}, 0.64, 1},
     {{64, 64, 4}, 0.49, 1},   {{128, 224, 8}, 0.96, 1}, {{128, 160, 8}, 0.92, 1}, {{256, 96, 8}, 0.92, 1},
     {{64, 160, 4}, 0.85, 1},  {{128, 96, 8}, 0.70, 1},  {{256, 48, 8}, 0.64, 1},  {{128, 32, 4}, 0.50, 1}};
-/// The same with half a row of 32 channels a step; and for warps that gather pixels without roles, in steps of 128
-/// bytes (warpgroupTiles in ContractionSchedules.cpp). Fitted to 32 convolutions of 32 to 480 channels on an H100: what
-/// is chosen takes 1.005 times as long as the best (docs/performance/gpu-convolutions.md, "Channels and filters that
-/// are no multiple of 64").
+/// The same with half a row of 32 channels a step. Fitted together with warps that gather pixels without roles
+/// (warpgroupTiles in ContractionSchedules.cpp) to 32 convolutions of 32 to 480 channels on an H100: what is chosen
+/// takes 1.005 times as long as the best (docs/performance/gpu-convolutions.md, "Channels and filters that are no
+/// multiple of 64").
 constexpr RoleTile halfPixelRoleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.93, 1}, {{128, 224, 8}, 0.90, 1},
                                            {{128, 192, 8}, 0.90, 1}, {{256, 96, 8}, 0.84, 1},  {{128, 160, 8}, 0.80, 1},
                                            {{128, 128, 8}, 0.71, 1}, {{128, 96, 8}, 0.60, 1},  {{64, 160, 4}, 0.50, 1},
                                            {{128, 64, 4}, 0.49, 1}};
-constexpr RoleTile gatheringTiles[] = {
-    {{256, 128, 8}, 0.89, 1}, {{128, 128, 4}, 0.87, 1}, {{128, 64, 4}, 0.57, 1}, {{64, 64, 4}, 0.44, 1}};
 /// The same for other results that are stored as planes, and for left sides that pass through registers because they
 /// are planes of an odd size. Threads with 96 sums have no registers for a left side: 64 images of 7x7, 512 to 176
 /// channels, took 30 us with the last row and 23 with 64x128, so it is only for left sides that are copied. 256 rows
@@ -290,19 +288,22 @@ tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, int64_t
   return found ? makeRoles(space, *found, step, steps, target) : tile::ScheduleAttr();
 }
 
-bool isFasterThanGathering(const KernelSpace &space, tile::ScheduleAttr roles, int64_t steps,
-                           const MatmulTile &gathering, int64_t stepsOfGathering, const TargetDesc &target) {
-  auto rowOf = [](ArrayRef<RoleTile> tiles, int64_t rows, int64_t columns) {
-    return llvm::find_if(tiles,
-                         [&](const RoleTile &row) { return row.tile.rows == rows && row.tile.columns == columns; });
-  };
-  ArrayRef<int64_t> tile = roles.getTile().take_back(2);
-  ArrayRef<RoleTile> walking = halfPixelRoleTiles, others = gatheringTiles;
-  const RoleTile *walks = rowOf(walking, tile[0], tile[1]), *gathers = rowOf(others, gathering.rows, gathering.columns);
-  if (walks == walking.end() || gathers == others.end())
-    return true;
-  return timeOf(space, *walks, static_cast<double>(steps) / 2, target) <
-         timeOf(space, *gathers, static_cast<double>(stepsOfGathering), target);
+/// The row of the table that a schedule is of; null without roles.
+static const RoleTile *rowOf(const KernelSpace &space, tile::ScheduleAttr schedule) {
+  ArrayRef<RoleTile> rows = roleTilesOf(space);
+  const auto *found = llvm::find_if(rows, [&](const RoleTile &row) {
+    return schedule.getGroups() && schedule.getTile().take_back(2) == ArrayRef({row.tile.rows, row.tile.columns}) &&
+           schedule.getWarps() == row.tile.warps;
+  });
+  return found == rows.end() ? nullptr : found;
+}
+
+bool areHalfRowsFaster(const KernelSpace &space, tile::ScheduleAttr roles, int64_t steps, const MatmulTile &gathering,
+                       int64_t stepsOfGathering, const TargetDesc &target) {
+  const RoleTile *row = rowOf(space, roles);
+  return row && timeOf(space, *row, static_cast<double>(steps) / 2, target) <
+                    timeOf(space, {gathering, gathering.ofGathering, /*groups=*/1},
+                           static_cast<double>(stepsOfGathering), target);
 }
 
 SmallVector<tile::ScheduleAttr> allRoleSchedules(const KernelSpace &space, int64_t step, int64_t steps,
@@ -325,11 +326,8 @@ tile::ScheduleAttr leaveRoom(const KernelSpace &space, tile::ScheduleAttr roles,
 }
 
 std::optional<double> efficiencyOfRoles(const KernelSpace &space, tile::ScheduleAttr schedule) {
-  for (const RoleTile &row : roleTilesOf(space))
-    if (schedule.getGroups() && schedule.getTile().take_back(2) == ArrayRef({row.tile.rows, row.tile.columns}) &&
-        schedule.getWarps() == row.tile.warps)
-      return row.efficiency;
-  return std::nullopt;
+  const RoleTile *row = rowOf(space, schedule);
+  return row ? std::optional(row->efficiency) : std::nullopt;
 }
 
 } // namespace tilewright::tilegen

@@ -16,8 +16,8 @@ tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, int64_t
 
 /// Is `roles`, a schedule that takes half a row of pixels in each of its `steps`, faster than warps without roles that
 /// gather windows into the tile `gathering`, `stepsOfGathering` times 128 bytes along k?
-bool isFasterThanGathering(const KernelSpace &space, tile::ScheduleAttr roles, int64_t steps,
-                           const MatmulTile &gathering, int64_t stepsOfGathering, const TargetDesc &target);
+bool areHalfRowsFaster(const KernelSpace &space, tile::ScheduleAttr roles, int64_t steps, const MatmulTile &gathering,
+                       int64_t stepsOfGathering, const TargetDesc &target);
 
 /// A schedule, whose sums programs may share, for each tile of the table whose epilogue has registers. Tiles of unusual
 /// widths are for pixels alone: for products, shared sums of 160 columns took 1.1 to 1.2 times as long as the best.

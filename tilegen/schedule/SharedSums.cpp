@@ -196,8 +196,7 @@ std::optional<double> estimateSeconds(const KernelSpace &space, const TargetDesc
   return estimate(*sizes, candidate, target);
 }
 
-/// Does a schedule with roles take half a row of pixels in a step? The estimate promises too much of it: 10.0 us, and
-/// 8.2 without roles, for an image of 80x80 in steps of two, 96 to 192 channels.
+/// Does a schedule take half a row of pixels in a step?
 static bool takesHalfRows(const KernelSpace &space, tile::ScheduleAttr schedule) {
   return schedule.getGroups() && bytesOfPixels(space) == bytesOfHalfRow;
 }
@@ -208,6 +207,8 @@ static tile::ScheduleAttr tryToShare(const KernelSpace &space, const Sizes &size
                                      tile::ScheduleAttr other, Sharing sharing, const TargetDesc &target) {
   auto [rows, columns] = tileOf(other);
   int64_t tiles = tilesOf(sizes, rows, columns), steps = stepsOf(sizes, other), parts = sharing.parts;
+  // Of half rows the estimate promises too much: 10.0 us, and 8.2 without roles, for an image of 80x80 in steps of two,
+  // 96 to 192 channels.
   bool isOfOtherKind = chosen.getRoot() == graph::RootKind::Gemv ||
                        (chosen.getGroups() == 0 && other.getGroups() && !takesHalfRows(space, other));
   // Unknown sizes take registers, which the largest tiles do not have, except for parts of halves with roles.
@@ -230,8 +231,8 @@ static tile::ScheduleAttr tryToShare(const KernelSpace &space, const Sizes &size
 
 /// May programs share the sums of `other`, a schedule that takes half rows, instead of using `best`? Where warps that
 /// gather share sums, parts of half rows took 1.07 to 1.13 times as long (288 channels of 7x7, 16 images; 96 to 192 of
-/// 28x28), and 0.83 times where they do not (224 channels of 28x28). With tiles of 128x256 they took 0.98 to 1.13 times
-/// as long.
+/// 28x28 by 2), and 0.83 times where they do not (224 channels of 28x28). With tiles of 128x256 they took 0.98 to 1.13
+/// times as long.
 static bool mayShareHalfRows(tile::ScheduleAttr best, tile::ScheduleAttr other) {
   constexpr int64_t largest = 24 << 10; // elements, 128x192
   auto [rows, columns] = tileOf(other);

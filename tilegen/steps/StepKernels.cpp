@@ -13,6 +13,7 @@
 #include "tilegen/steps/StepKernels.h"
 
 #include "frontend/flow/FlowOps.h"
+#include "fusion/cost/Traffic.h"
 #include "tilegen/roots/RootTable.h"
 #include "tilegen/schedule/ContractionTiles.h"
 #include "tilegen/schedule/SelectSchedule.h"
@@ -237,11 +238,7 @@ static bool readsOwnStates(graph::KernelOp kernel, const KernelSpace &space, gra
 /// Wide accesses count on slices that begin at multiples of 16 bytes, as buffers do.
 static bool areSlicesAligned(graph::KernelOp kernel, graph::StepsAttr steps) {
   constexpr int64_t bytesOfAccess = 16;
-  auto isAligned = [&](Type type) {
-    auto tensor = cast<RankedTensorType>(type);
-    AffineExpr elements = graph::productOf(type.getContext(), graph::getSizes(tensor));
-    return (elements * std::max(1u, tensor.getElementTypeBitWidth() / 8)).isMultipleOf(bytesOfAccess);
-  };
+  auto isAligned = [&](Type type) { return fusion::bytesOf(type).isMultipleOf(bytesOfAccess); };
   return llvm::all_of(kernel.getResultTypes(), isAligned) &&
          llvm::all_of(llvm::enumerate(kernel.getArgumentTypes()),
                       [&](auto type) { return !steps.isSequence(type.index()) || isAligned(type.value()); });
@@ -257,12 +254,6 @@ Value LoopToLaunch::inputOf(unsigned input, Type type) {
                   : parameter.getArgNumber() < scanned   ? loop.getScanned()[parameter.getArgNumber() - carried()]
                                                          : loop.getCaptures()[parameter.getArgNumber() - scanned];
   return reshaped(builder, outside, type, loop->getAttr(graph::nodeAttr));
-}
-
-static AffineExpr bytesOf(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  return graph::productOf(type.getContext(), graph::getSizes(tensor)) *
-         std::max(1u, tensor.getElementTypeBitWidth() / 8);
 }
 
 /// The arithmetic of all steps, and what the launch reads and writes once: all but the states between steps.
@@ -281,7 +272,7 @@ DictionaryAttr LoopToLaunch::notes(graph::StepsAttr steps, FunctionType type) {
     notes.append(graph::flopsAttr, times(flops.getValue()));
   AffineExpr bytes = getAffineConstantExpr(0, loop.getContext());
   for (Type passed : llvm::concat<const Type>(type.getInputs(), type.getResults().drop_front(carried())))
-    bytes = bytes + bytesOf(passed);
+    bytes = bytes + fusion::bytesOf(passed);
   notes.append(graph::bytesAttr, made(graph::canonicalSize(bytes)));
   if (auto products = launch->getAttrOfType<ArrayAttr>(graph::productsAttr)) {
     SmallVector<Attribute> repeated;
