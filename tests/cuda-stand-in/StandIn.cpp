@@ -81,15 +81,16 @@ EXPORTED(Result) cuDeviceGetAttribute(int *value, int attribute, DeviceOrdinal) 
   }
 }
 
-/// Refuses what the driver would: tensors, strides and rows that copies cannot address.
+/// Refuses what the driver would, tensors and strides that copies cannot address, and rows that are not swizzled over
+/// their length, which the driver takes, but matrix instructions would read otherwise.
 EXPORTED(Result)
 cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *sizes,
-                       const uint64_t *strides, const uint32_t *box, const uint32_t *, int, int, int, int) {
+                       const uint64_t *strides, const uint32_t *box, const uint32_t *, int, int swizzle, int, int) {
   CALLED;
-  constexpr uint64_t alignment = 16, bytesOfRow = 128, largestBox = 256;
+  constexpr uint64_t alignment = 16, largestBox = 256;
   constexpr uint64_t bytesOfType[] = {1, 2, 4, 0, 8, 0, 0, 0, 0, 0, 0, 4}; // the last is tf32
   if (reinterpret_cast<uintptr_t>(address) % alignment || rank < 2 || rank > 5 || bytesOfType[type] == 0 ||
-      box[0] * bytesOfType[type] != bytesOfRow)
+      box[0] * bytesOfType[type] != uint64_t(16) << swizzle) // 1, 2, 3: over 32, 64, 128 bytes
     return invalidValue;
   for (unsigned d = 0; d < rank; ++d)
     if (!sizes[d] || !box[d] || box[d] > largestBox || (d + 1 < rank && strides[d] % alignment))

@@ -274,6 +274,28 @@ TEST_P(DeviceConformance, RefusesWhatItCannotDoInASentence) {
         << status.message();
 }
 
+/// Boxes with rows of 128, 64 and 32 bytes, of matrices and of pixels. The kernel itself takes no tensor maps.
+TEST_P(DeviceConformance, DescribesTensorsToTheCopyEngine) {
+  if (device_->info().hostMemory)
+    GTEST_SKIP() << "the host has no copy engine";
+  Guarded memory(*device_, *stream_, 1 << 16);
+  std::array<void *, 1> buffers = {memory.data()};
+  Kernel coordinates = kernel("writeCoordinates", 1, 0);
+  Expected<KernelHandle> handle = module_->kernel(coordinates);
+  ASSERT_TRUE(handle.ok()) << handle.status().message();
+  for (uint32_t row : {64, 32, 16})
+    for (bool arePixels : {false, true}) {
+      TensorMapArgs map{memory.data(), DType::F16, arePixels ? size_t(4) : size_t(2)};
+      map.sizes = {64, 8, 4, 2}, map.strides = {1, 64, 512, 2048}, map.box = {row, 16, 1, 1};
+      map.lower = {-1, -1}, map.upper = {-1, -1}, map.steps = {1, 1}, map.arePixels = arePixels;
+      Status status = stream_->launch({*handle, &coordinates, buffers, {}, {&map, 1}, {1, 1, 1}, 64});
+      if (device_->info().id.starts_with("cuda"))
+        EXPECT_TRUE(status.ok()) << status.message();
+      else
+        EXPECT_NE(status.message().find("copies by an engine that"), std::string::npos) << status.message();
+    }
+}
+
 TEST_P(DeviceConformance, StreamsOfSeveralThreadsDoNotMix) {
   Kernel addBias = kernel("addBias", 3, 1);
   std::atomic<int> right = 0;
