@@ -37,6 +37,9 @@ public:
   virtual void commitStores(Builder &b) = 0;
   /// Waits until all but the last `pending` groups of this thread have read their shared memory.
   virtual void awaitStores(Builder &b, unsigned pending) = 0;
+  /// Whether this thread is the one of its warp, always the same, that starts copies (i1). Whole warps call it. `lane`
+  /// is the thread's number in the warp.
+  virtual Value elect(Builder &b, Value lane) = 0;
   /// A barrier of the warp, which orders shared memory.
   virtual void meetWarp(Builder &b) = 0;
 

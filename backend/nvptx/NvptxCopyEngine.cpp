@@ -67,6 +67,16 @@ void NvptxCopyEngine::commitStores(Builder &b) { assembly(b, "cp.async.bulk.comm
 void NvptxCopyEngine::awaitStores(Builder &b, unsigned pending) {
   assembly(b, ("cp.async.bulk.wait_group.read " + Twine(pending) + ";").str(), "", {});
 }
+
+/// Of a thread that is found by its number, ptxas does not know that it is alone. It then starts each copy in a loop
+/// over the threads that may want one, and moves coordinates and addresses to the warp's registers each time: 20
+/// instructions, which a step of a small tile waits for.
+Value NvptxCopyEngine::elect(Builder &b, Value) {
+  auto both = LLVM::LLVMStructType::getLiteral(b.getContext(), {b.getI32Type(), b.getI1Type()});
+  Value elected = callIntrinsic(b, "llvm.nvvm.elect.sync", both, {wordConstant(b, -1)});
+  return LLVM::ExtractValueOp::create(b, elected, 1);
+}
+
 void NvptxCopyEngine::meetWarp(Builder &b) { callIntrinsic(b, "llvm.nvvm.bar.warp.sync", {}, {wordConstant(b, -1)}); }
 
 void NvptxCopyEngine::makeBarrier(Builder &b, Value address, unsigned arrivals) {

@@ -16,6 +16,7 @@ public:
   void storeBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates) override;
   void commitStores(Builder &b) override;
   void awaitStores(Builder &b, unsigned pending) override;
+  Value elect(Builder &b, Value lane) override;
   void meetWarp(Builder &b) override;
   void makeBarrier(Builder &b, Value address, unsigned arrivals) override;
   void publishBarriers(Builder &b) override;

@@ -264,7 +264,8 @@ static tile::ScheduleAttr scheduleMatmul(const KernelSpace &space, const TargetD
   if (steps && steps->depthOfBoxes)
     for (tile::ScheduleAttr schedule : allRoleSchedules(space, steps->depthOfBoxes, steps->stepsOfBoxes, target))
       add(schedule);
-  return deepened(space, shareSums(space, target, {chosen, efficiencyOf(space, chosen)}, others), target);
+  tile::ScheduleAttr shared = shareSums(space, target, {chosen, efficiencyOf(space, chosen)}, others);
+  return inOrder(space, deepened(space, shared, target), target);
 }
 
 /// The space of one contraction with the columns of all side by side. Several contractions are scheduled as this one,

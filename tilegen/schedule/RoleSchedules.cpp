@@ -28,10 +28,11 @@ struct RoleTile {
   double efficiency;
   int64_t groups;
 };
-constexpr RoleTile roleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{128, 320, 8}, 0.95, 1}, {{256, 128, 8}, 0.99, 1},
+constexpr RoleTile roleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{128, 320, 8}, 0.91, 1}, {{256, 128, 8}, 0.99, 1},
                                   {{128, 192, 8}, 0.95, 1}, {{128, 160, 8}, 0.90, 1}, {{128, 128, 4}, 0.92, 2},
-                                  {{128, 128, 8}, 0.90, 1}, {{64, 320, 4}, 0.82, 2},  {{64, 192, 4}, 0.78, 2},
-                                  {{64, 128, 4}, 0.68, 1},  {{128, 64, 4}, 0.66, 1},  {{64, 64, 4}, 0.49, 1}};
+                                  {{128, 128, 8}, 0.90, 1}, {{64, 320, 4}, 0.85, 2},  {{64, 256, 4}, 0.88, 2},
+                                  {{64, 192, 4}, 0.78, 2},  {{64, 128, 4}, 0.68, 1},  {{128, 64, 4}, 0.66, 1},
+                                  {{64, 64, 4}, 0.49, 1}};
 /// The same for singles that the copy engine rounds.
 constexpr RoleTile roundedRoleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{128, 192, 8}, 0.95, 1}, {{64, 320, 4}, 0.88, 2},
                                          {{128, 128, 8}, 0.84, 1}, {{64, 128, 4}, 0.65, 2},  {{128, 64, 4}, 0.50, 1},
@@ -91,9 +92,14 @@ constexpr int64_t smallest = 4 << 10;         // elements, 64x64
 constexpr int64_t leastColumns = 64;          // of a tile; of wider ones half may not be beyond the result
 // Columns of a tile for any number of columns: a multiple of the first, and at most the second.
 constexpr int64_t columnsOfAny = 64, widestOfAny = 256;
-constexpr int64_t roomsOfSingles = 2;     // of the left side, for its lower parts (tilegen/place/roles/MultiplyLoop.h)
-constexpr int64_t rowsOfOrder = 8;        // tiles that programs go down before the next column
+constexpr double mostBeyond = 1.06;   // wider tiles of a product may have so many times as many columns as the result
+constexpr int64_t roomsOfSingles = 2; // of the left side, for its lower parts (tilegen/place/roles/MultiplyLoop.h)
 constexpr int64_t bytesOfRings = 1 << 10; // of shared memory, at most
+
+/// Heights of groups of rows of tiles (`order` of a schedule) that are compared. So few rows are one group.
+constexpr int64_t heights[] = {1, 4, 8}, fewRows = 12;
+/// Right sides of more bytes are read from memory again for each group of rows, so groups are as high as can be.
+constexpr int64_t bytesThatStay = 20 << 20;
 
 } // namespace
 
@@ -250,18 +256,23 @@ static tile::ScheduleAttr makeRoles(const KernelSpace &space, const RoleTile &ro
           room = stagesBeside(space, row.tile.rows, row.tile.columns, step, beside, target),
           most = mostStages * bytesOfWarpgroups / bytesOfStep(space, step),
           stages = std::clamp<int64_t>(room, 1, std::min(most, std::max<int64_t>(steps, 2)));
-  tile::ScheduleAttr schedule = makeMatmul(space, row.tile, step, stages, groups, rowsOfOrder);
+  tile::ScheduleAttr schedule = makeMatmul(space, row.tile, step, stages, groups);
   return isTurned(space) ? schedule.withPack(1) : schedule;
 }
 
-/// Is the number of columns a multiple of what an unusual tile has, and no more than that where it has fewer than 64?
+/// Is the number of columns a multiple of what an unusual tile has, or nearly one, and no more than that where it has
+/// fewer than 64?
 /// With 512 columns, tiles of 320 were chosen for three convolutions of VGG-16, which then took 1.19 times as long;
 /// with 64, tiles of 32 for eight of FasterNet (1.07 of its time).
 static bool isFilled(const KernelSpace &space, const MatmulTile &tile) {
   int64_t columns = space.expectedSize(space.loopsOfKind(LoopKind::Column).back());
   if (tile.columns < columnsOfAny)
     return columns == tile.columns;
-  return (tile.columns % columnsOfAny == 0 && tile.columns <= widestOfAny) || columns % tile.columns == 0;
+  if (tile.columns % columnsOfAny != 0)
+    return columns % tile.columns == 0;
+  double most = readsPixels(space) ? 1 : mostBeyond;
+  return tile.columns <= widestOfAny ||
+         static_cast<double>(llvm::alignTo(columns, tile.columns)) <= most * static_cast<double>(columns);
 }
 
 /// Are there blocks of this tile for enough multiprocessors? 48 blocks of 64x64 take 6.7 us for 197x768x768, where the
@@ -323,6 +334,74 @@ tile::ScheduleAttr leaveRoom(const KernelSpace &space, tile::ScheduleAttr roles,
   int64_t stages =
       std::min(roles.getStages(), stagesBeside(space, tile[0], tile[1], roles.getReduce().back(), bytes, target));
   return stages < std::min(fewestStages, roles.getStages()) ? tile::ScheduleAttr() : roles.withStages(stages);
+}
+
+//===- The order of tiles -----------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// How programs are numbered, each with `parts` neighbouring ones for a tile of `high` rows and `wide` columns.
+struct TileGrid {
+  int64_t rows, columns, parts;
+  int64_t rowsOfMatrix; // of `rows`, which are those of several matrices one after the other
+  int64_t high, wide;
+
+  int64_t programs() const { return rows * columns * parts; }
+
+  /// The row and the column of program `i` in groups of so many rows (tile.ordered_program).
+  std::pair<int64_t, int64_t> tileOf(int64_t i, int64_t height) const {
+    int64_t group = i / parts / (height * columns), within = i / parts % (height * columns);
+    int64_t first = group * height, groupHeight = std::min(height, rows - first);
+    return {first + within % groupHeight, within / groupHeight};
+  }
+};
+
+} // namespace
+
+/// How many rows and columns of operands neighbouring programs read, in the mean over the first rounds of blocks.
+static double readByNeighbours(const TileGrid &grid, int64_t height, const TargetDesc &target) {
+  constexpr int64_t rounds = 2;
+  int64_t programs = std::min<int64_t>(grid.programs(), rounds * target.units), runs = 0, read = 0;
+  for (int64_t first = 0; first < programs; first += target.roles.neighbours, ++runs) {
+    llvm::SmallDenseSet<int64_t, 32> rows, columns;
+    for (int64_t i = first; i < std::min(first + target.roles.neighbours, programs); ++i) {
+      auto [row, column] = grid.tileOf(i, height);
+      rows.insert(row);
+      columns.insert(row / grid.rowsOfMatrix * grid.columns + column);
+    }
+    read += static_cast<int64_t>(rows.size()) * grid.high + static_cast<int64_t>(columns.size()) * grid.wide;
+  }
+  return static_cast<double>(read) / static_cast<double>(runs);
+}
+
+/// The tiles of a schedule's programs, with the expected sizes of loops.
+static TileGrid gridOf(const KernelSpace &space, tile::ScheduleAttr schedule) {
+  int64_t high = schedule.getTile().take_back(2)[0], wide = schedule.getTile().back();
+  auto tilesOf = [&](LoopKind kind, int64_t tile) -> int64_t {
+    return llvm::divideCeil(space.expectedSize(space.loopsOfKind(kind).back()), tile);
+  };
+  int64_t columns = tilesOf(LoopKind::Column, wide), tiles = blocksOf(space, {high, wide, schedule.getWarps()});
+  return {tiles / columns, columns, schedule.getParts(), tilesOf(LoopKind::Row, high), high, wide};
+}
+
+tile::ScheduleAttr inOrder(const KernelSpace &space, tile::ScheduleAttr schedule, const TargetDesc &target) {
+  if (!schedule.getGroups())
+    return schedule;
+  constexpr int64_t highest = heights[std::size(heights) - 1];
+  TileGrid grid = gridOf(space, schedule);
+  if (grid.rows <= fewRows && grid.parts == 1)
+    return schedule.withOrder(std::max(grid.rows, highest));
+  int64_t elementsOfRight = space.expectedSize(space.loopsOfKind(LoopKind::Column).back());
+  for (unsigned loop : space.loopsOfKind(LoopKind::Reduction))
+    elementsOfRight *= space.expectedSize(loop);
+  bool isReadAgain = grid.programs() > target.units && bytesOfStep(space, elementsOfRight) > bytesThatStay;
+  int64_t best = highest;
+  double least = readByNeighbours(grid, best, target);
+  if (!isReadAgain)
+    for (int64_t height : heights)
+      if (double read = readByNeighbours(grid, height, target); read < least)
+        best = height, least = read;
+  return schedule.withOrder(best);
 }
 
 std::optional<double> efficiencyOfRoles(const KernelSpace &space, tile::ScheduleAttr schedule) {

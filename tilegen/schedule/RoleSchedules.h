@@ -24,6 +24,12 @@ bool areHalfRowsFaster(const KernelSpace &space, tile::ScheduleAttr roles, int64
 llvm::SmallVector<tile::ScheduleAttr> allRoleSchedules(const KernelSpace &space, int64_t step, int64_t steps,
                                                        const TargetDesc &target);
 
+/// The same schedule in the order in which neighbouring programs (RoleOptions) read the fewest rows and columns of the
+/// operands. Without roles, as it is. For 91 products and convolutions it takes 1.008 times as long as the best of
+/// eleven orders, groups of eight rows in any case 1.022 (docs/performance/gpu-products.md, "Which tiles are
+/// neighbours").
+tile::ScheduleAttr inOrder(const KernelSpace &space, tile::ScheduleAttr schedule, const TargetDesc &target);
+
 /// The same schedule with roles, with no more stages than leave so many bytes of shared memory. Null if fewer than
 /// three are left.
 tile::ScheduleAttr leaveRoom(const KernelSpace &space, tile::ScheduleAttr roles, int64_t bytes,

@@ -38,15 +38,16 @@ static AffineExpr findUnknownSize(const KernelSpace &space) {
   return space.root == graph::RootKind::Attention && rows != unknown.end() ? (*rows)->size : AffineExpr();
 }
 
-static tile::ScheduleAttr withoutMostTiles(tile::ScheduleAttr schedule) {
-  return schedule.withParts(schedule.getParts(), schedule.getClustered(), /*mostTiles=*/0);
+/// The same schedule but for what depends on the number of tiles, and serves any number of them.
+static tile::ScheduleAttr withoutTiles(tile::ScheduleAttr schedule) {
+  return schedule.withParts(schedule.getParts(), schedule.getClustered(), /*mostTiles=*/0).withOrder(1);
 }
 
 /// Is `wide`, which was chosen for larger sizes, as good as `own` for the assumed size, so that no further kernel is
 /// needed?
 static bool serves(const KernelSpace &space, const Root &root, tile::ScheduleAttr wide, tile::ScheduleAttr own,
                    const TargetDesc &target) {
-  if (withoutMostTiles(wide) == withoutMostTiles(own)) // room for more tiles than there are does no harm
+  if (withoutTiles(wide) == withoutTiles(own)) // room for more tiles than there are does no harm
     return true;
   if (!root.estimateForBlocks)
     return false;

@@ -171,6 +171,11 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
       return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), getStages(), getRegisters(), getPack(),
                  getGroups(), getOrder(), parts, clustered, mostTiles, getInPlace(), getMatrix(), getUnrolled());
     }
+    ScheduleAttr withOrder(int64_t order) const {
+      return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), getStages(), getRegisters(), getPack(),
+                 getGroups(), order, getParts(), getClustered(), getMostTiles(), getInPlace(), getMatrix(),
+                 getUnrolled());
+    }
     /// For a program that is one thread with vector registers.
     static ScheduleAttr ofVector(::mlir::MLIRContext *context, ::tilewright::graph::RootKind root,
                                  ::llvm::ArrayRef<int64_t> tile, ::llvm::ArrayRef<int64_t> reduce,

@@ -36,6 +36,9 @@ void SimtEngine::storeBox(Builder &b, Value shared, Value map, ArrayRef<Value> c
 }
 void SimtEngine::commitStores(Builder &b) { call(b, CommitStores, {}); }
 void SimtEngine::awaitStores(Builder &b, unsigned pending) { call(b, AwaitStores, wordConstant(b, pending)); }
+Value SimtEngine::elect(Builder &b, Value lane) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lane, wordConstant(b, 0));
+}
 void SimtEngine::meetWarp(Builder &b) { call(b, MeetWarp, {}); }
 void SimtEngine::makeBarrier(Builder &b, Value address, unsigned arrivals) {
   call(b, MakeBarrier, {address, wordConstant(b, arrivals)});

@@ -18,7 +18,7 @@ graph.kernel @constant(%x: tensor<2048x2048xf32>, %w: tensor<2048x2048xf32> {gra
 }
 
 // CHECK-LABEL: graph.kernel @value
-// CHECK-SAME: schedule = #tile.schedule<matmul, tile = [128, 128], reduce = [32], warps = 8, stages = 6, groups = 1, order = 8>
+// CHECK-SAME: schedule = #tile.schedule<matmul, tile = [128, 128], reduce = [32], warps = 8, stages = 6, groups = 1, order = 4>
 graph.kernel @value(%x: tensor<2048x2048xf32>, %w: tensor<2048x2048xf32>) -> tensor<2048x2048xf32> attributes {root = #graph.root<matmul>} {
   %0 = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] : tensor<2048x2048xf32>, tensor<2048x2048xf32> -> tensor<2048x2048xf32>
   graph.return %0 : tensor<2048x2048xf32>
@@ -27,7 +27,7 @@ graph.kernel @value(%x: tensor<2048x2048xf32>, %w: tensor<2048x2048xf32>) -> ten
 
 // By three products, whose parts are made in registers, nothing is stored otherwise.
 // CHECK-LABEL: graph.kernel @inParts
-// CHECK-SAME: schedule = #tile.schedule<matmul, tile = [128, 128], reduce = [32], warps = 8, stages = 6, groups = 1, order = 8>
+// CHECK-SAME: schedule = #tile.schedule<matmul, tile = [128, 128], reduce = [32], warps = 8, stages = 6, groups = 1, order = 4>
 graph.kernel @inParts(%x: tensor<2048x2048xf32>, %w: tensor<2048x2048xf32> {graph.constant}) -> tensor<2048x2048xf32> attributes {root = #graph.root<matmul>} {
   %0 = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] : tensor<2048x2048xf32>, tensor<2048x2048xf32> -> tensor<2048x2048xf32>
   graph.return %0 : tensor<2048x2048xf32>

@@ -19,7 +19,7 @@ graph.kernel @product(%x: tensor<1024x1024xf16>, %y: tensor<1024x1024xf16>) -> t
 // Singles: warps that copy beside warps that multiply, where the left side's rows are rows of memory.
 // HOST-LABEL: graph.kernel @singles
 // GPU-LABEL: graph.kernel @singles
-// GPU-SAME: schedule = #tile.schedule<matmul, tile = [128, 128], reduce = [32], warps = 8, stages = 6, groups = 1, order = 8>
+// GPU-SAME: schedule = #tile.schedule<matmul, tile = [128, 128], reduce = [32], warps = 8, stages = 6, groups = 1, order = 4>
 graph.kernel @singles(%x: tensor<4096x1024xf32>, %y: tensor<1024x4096xf32>) -> tensor<4096x4096xf32> {
   %a = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64}
       : tensor<4096x1024xf32>, tensor<1024x4096xf32> -> tensor<4096x4096xf32>

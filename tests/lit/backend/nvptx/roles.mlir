@@ -2,7 +2,7 @@
 // RUN: tilewright-opt %s --tilewright-code-print=target=sm_90a -o /dev/null | FileCheck %s
 
 // Descriptions of tensors are fetched while barriers are made. Those who multiply wait before anything else. The thread
-// that copies fills the first slots with weights, which no kernel writes, and then waits too.
+// that copies, which the hardware elects, fills the first slots with weights, which no kernel writes, and then waits too.
 // CHECK-LABEL: .entry product(
 // CHECK-DAG: prefetch.tensormap
 // CHECK-DAG: prefetch.tensormap
@@ -12,6 +12,7 @@
 // CHECK: griddepcontrol.wait; griddepcontrol.launch_dependents;
 // CHECK: wgmma.mma_async
 // CHECK-NOT: cp.async.bulk
+// CHECK: elect.sync
 // CHECK: mbarrier.arrive.expect_tx.shared::cta.b64
 // CHECK-COUNT-2: cp.async.bulk.tensor.2d{{.*}}[%[[WEIGHTS:rd[0-9]+]],
 // CHECK-NOT: {{global|cp.async}}
