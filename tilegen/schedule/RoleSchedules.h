@@ -25,8 +25,8 @@ llvm::SmallVector<tile::ScheduleAttr> allRoleSchedules(const KernelSpace &space,
                                                        const TargetDesc &target);
 
 /// The same schedule in the order in which neighbouring programs (RoleOptions) read the fewest rows and columns of the
-/// operands. Without roles, as it is. For 91 products and convolutions it takes 1.008 times as long as the best of
-/// eleven orders, groups of eight rows in any case 1.022 (docs/performance/gpu-products.md, "Which tiles are
+/// operands. Without roles, as it is. For 99 products and convolutions it takes 1.007 times as long as the best of up
+/// to eleven orders, groups of eight rows in any case 1.024 (docs/performance/gpu-products.md, "Which tiles are
 /// neighbours").
 tile::ScheduleAttr inOrder(const KernelSpace &space, tile::ScheduleAttr schedule, const TargetDesc &target);
 

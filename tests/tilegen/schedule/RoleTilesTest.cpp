@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of halves whose tiles with roles were all timed, on an H100 (docs/performance/gpu-products.md, "Tiles of 320
-// columns, and what an epilogue costs", "Products of medium size" and "Sums that a cluster shares"): what the estimates
-// choose may not take much longer than the best of them.
+// columns, and what an epilogue costs", "Products of medium size", "Sums that a cluster shares" and "Which tiles are
+// neighbours", where all were timed again): what the estimates choose may not take much longer than the best of them.
 #include "tilegen/schedule/SelectSchedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,10 +23,10 @@ namespace {
 enum class Epilogue { Plain, Residual, Tanh, Erf };
 
 /// A product, and the microseconds that each tile took, all in turns in one run: "128x128w4*2" has two groups of four
-/// warps, "64x64w4/2" sums in two parts, and "64x64w4c2" those of a cluster of two blocks. Only the rows of 19600 are
-/// from two runs, of Inception v3, whose kernels of that shape were averaged. Of a tile that was timed twice in a run,
-/// the lesser time is listed. Of rows with parts the 12 to 14 fastest are listed, of up to 72 that were timed. Products
-/// for which a tile without roles is chosen have no row.
+/// warps, "64x64w4/2" sums in two parts, and "64x64w4c2" those of a cluster of two blocks. Each has the order that
+/// tilegen::inOrder gives it. Only 12544x192x192 is of an earlier run, with the order of that time. Of rows with parts
+/// those tiles are listed that were once the 12 to 14 fastest of up to 72. Products for which a tile without roles is
+/// chosen have no row.
 struct Timed {
   int64_t m, n, k;
   Epilogue epilogue;

@@ -179,8 +179,8 @@ constexpr Row rows[] = {
      "<matmul, tile = [128, 128], reduce = [64], warps = 8, stages = 7, groups = 1, order = 8>"},
     {"product 512x3072x768 of halves", "sm_90a",
      "<matmul, tile = [64, 192], reduce = [64], warps = 4, stages = 7, groups = 1, order = 8>"},
-    // Neighbouring programs read few rows and columns: whole rows of few columns, one group of few rows, groups of four or
-    // eight. A right side that does not stay in the cache is read once for each group, so groups are high.
+    // Neighbouring programs read few rows and columns: whole rows of few columns, one group of few rows, groups of four
+    // or eight. A right side that does not stay in the cache is read once for each group, so groups are high.
     {"product 1568x768x3072 of halves", "sm_90a",
      "<matmul, tile = [64, 192], reduce = [64], warps = 4, stages = 7, groups = 1>"},
     {"product 640x2048x8192 of halves", "sm_90a",
