@@ -377,12 +377,14 @@ static double readByNeighbours(const TileGrid &grid, int64_t height, const Targe
 
 /// The tiles of a schedule's programs, with the expected sizes of loops.
 static TileGrid gridOf(const KernelSpace &space, tile::ScheduleAttr schedule) {
-  int64_t high = schedule.getTile().take_back(2)[0], wide = schedule.getTile().back();
+  int64_t high = schedule.getTile().take_back(2)[0], wide = schedule.getTile().back(), matrices = 1;
+  for (unsigned loop : space.loopsOfKind(LoopKind::Parallel))
+    matrices *= space.expectedSize(loop);
   auto tilesOf = [&](LoopKind kind, int64_t tile) -> int64_t {
     return llvm::divideCeil(space.expectedSize(space.loopsOfKind(kind).back()), tile);
   };
-  int64_t columns = tilesOf(LoopKind::Column, wide), tiles = blocksOf(space, {high, wide, schedule.getWarps()});
-  return {tiles / columns, columns, schedule.getParts(), tilesOf(LoopKind::Row, high), high, wide};
+  int64_t rows = tilesOf(LoopKind::Row, high);
+  return {matrices * rows, tilesOf(LoopKind::Column, wide), schedule.getParts(), rows, high, wide};
 }
 
 tile::ScheduleAttr inOrder(const KernelSpace &space, tile::ScheduleAttr schedule, const TargetDesc &target) {
