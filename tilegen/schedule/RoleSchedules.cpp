@@ -45,11 +45,12 @@ constexpr RoleTile pairedRoleTiles[] = {
     {{128, 256, 8}, 1.00, 1}, {{256, 128, 8}, 0.99, 1}, {{128, 128, 4}, 0.92, 2}, {{64, 128, 4}, 0.68, 1}};
 /// The same where the copy engine walks pixels. Results may be planes of an image, contiguous along the tile's rows, so
 /// that storing them takes long, and is faster with more warps.
-constexpr RoleTile pixelRoleTiles[] = {
-    {{128, 256, 8}, 1.00, 1}, {{128, 320, 8}, 0.97, 1}, {{128, 192, 8}, 0.96, 1}, {{64, 320, 4}, 0.96, 2},
-    {{256, 128, 8}, 0.94, 1}, {{128, 128, 8}, 0.80, 1}, {{64, 128, 4}, 0.70, 2},  {{128, 64, 4}, 0.64, 1},
-    {{64, 64, 4}, 0.49, 1},   {{128, 224, 8}, 0.96, 1}, {{128, 160, 8}, 0.92, 1}, {{256, 96, 8}, 0.92, 1},
-    {{64, 160, 4}, 0.85, 1},  {{128, 96, 8}, 0.70, 1},  {{256, 48, 8}, 0.64, 1},  {{128, 32, 4}, 0.50, 1}};
+constexpr RoleTile pixelRoleTiles[] = {{{128, 256, 8}, 1.00, 1}, {{128, 320, 8}, 0.97, 1}, {{128, 192, 8}, 0.96, 1},
+                                       {{64, 320, 4}, 0.96, 2},  {{256, 128, 8}, 0.94, 1}, {{128, 128, 8}, 0.80, 1},
+                                       {{64, 128, 4}, 0.70, 2},  {{128, 64, 4}, 0.64, 1},  {{64, 64, 4}, 0.49, 1},
+                                       {{128, 224, 8}, 0.96, 1}, {{128, 160, 8}, 0.92, 1}, {{256, 96, 8}, 0.92, 1},
+                                       {{64, 160, 4}, 0.85, 1},  {{128, 96, 8}, 0.70, 1},  {{256, 48, 8}, 0.64, 1},
+                                       {{128, 32, 4}, 0.50, 1},  {{64, 192, 4}, 0.78, 2}};
 /// The same with half a row of 32 channels a step. Fitted together with warps that gather pixels without roles
 /// (warpgroupTiles in ContractionSchedules.cpp) to 32 convolutions of 32 to 480 channels on an H100: what is chosen
 /// takes 1.005 times as long as the best (docs/performance/gpu-convolutions.md, "Channels and filters that are no
