@@ -387,6 +387,10 @@ void addPixelCases(std::vector<DeviceCase> &cases) {
       add({type, 2, 6, 10, 64, 64, 5, 1, 0}, "multiple of 8");
       add({type, 2, 12, 12, 64, 136, 2, 2, 0, 1, 64, 128, 4, 4}, "multiple of 8");
       add({type, 2, 7, 7, 192, 64, 3, 1, 1, 1, 64, 64, 4, 4, 1, 4}, "multiple of 8");
+      if (type != DType::F32) { // columns that are two sums
+        add({type, 2, 7, 7, 128, 192, 3, 1, 1, 1, 64, 192, 4, 4, 1, 2}, "multiple of 8");
+        add({type, 4, 9, 11, 64, 192, 3, 1, 1, 1, 64, 192, 4, 3, 2}, "multiple of 8");
+      }
       int64_t few = type == DType::F32 ? 8 : 16; // whose rows of a window are runs that overlap
       add({type, 2, 9, 11, few, 64, 4, 1, 0}, "multiple of 8");
       add({type, 3, 13, 12, few, 72, 4, 2, 0}, "multiple of 8");
