@@ -69,8 +69,8 @@ void NvptxCopyEngine::awaitStores(Builder &b, unsigned pending) {
 }
 
 /// Of a thread that is found by its number, ptxas does not know that it is alone. It then starts each copy in a loop
-/// over the threads that may want one, and moves coordinates and addresses to the warp's registers each time: 20
-/// instructions, which a step of a small tile waits for.
+/// over the threads that may want one, and moves coordinates and addresses to the warp's registers each time. A step
+/// of a small tile waits for that, and so does a kernel that starts the copies of all its slots before anything else.
 Value NvptxCopyEngine::elect(Builder &b, Value) {
   auto both = LLVM::LLVMStructType::getLiteral(b.getContext(), {b.getI32Type(), b.getI1Type()});
   Value elected = callIntrinsic(b, "llvm.nvvm.elect.sync", both, {wordConstant(b, -1)});
