@@ -16,8 +16,8 @@ namespace {
 /// Copies values of a group into a kernel, each after its operands.
 class BodyBuilder {
 public:
-  BodyBuilder(const Group &group, Block &body, SmallVectorImpl<Value> &inputs)
-      : body(body), inputs(inputs), builder(OpBuilder::atBlockEnd(&body)) {
+  BodyBuilder(const Group &group, Block &body, ComparedBands *bands, SmallVectorImpl<Value> &inputs)
+      : body(body), bands(bands), inputs(inputs), builder(OpBuilder::atBlockEnd(&body)) {
     members.insert(group.ops.begin(), group.ops.end());
   }
 
@@ -34,6 +34,8 @@ public:
       // Without their nodes, kernels of equal layers are equal. A gather keeps its node for the run-time error message.
       if (!isa<graph::GatherOp>(op))
         forgetNodes(clone);
+    } else if (Value band = bands && op ? bands->emit(op, builder) : Value()) {
+      mapping.map(value, band);
     } else {
       inputs.push_back(value);
       mapping.map(value, body.addArgument(value.getType(), value.getLoc()));
@@ -49,6 +51,7 @@ private:
 
   llvm::SmallPtrSet<Operation *, 16> members;
   Block &body;
+  ComparedBands *bands;
   SmallVectorImpl<Value> &inputs;
   OpBuilder builder;
   IRMapping mapping;
@@ -91,7 +94,7 @@ static void keepPrecision(Block &body) {
       op.erase();
 }
 
-graph::KernelOp fusion::buildKernel(const Group &group, StringRef name, ModuleOp module,
+graph::KernelOp fusion::buildKernel(const Group &group, StringRef name, ModuleOp module, ComparedBands *bands,
                                     SmallVectorImpl<Value> &inputs) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   auto outputs = ValueRange(group.geometry.outputs);
@@ -100,7 +103,7 @@ graph::KernelOp fusion::buildKernel(const Group &group, StringRef name, ModuleOp
                                         TypeAttr::get(builder.getFunctionType({}, outputs.getTypes())),
                                         /*schedule=*/nullptr, nullptr, nullptr, /*root=*/nullptr, /*steps=*/nullptr);
   Block &body = kernel.getBody().emplaceBlock();
-  BodyBuilder copier(group, body, inputs);
+  BodyBuilder copier(group, body, bands, inputs);
   SmallVector<Value> results;
   for (Value output : outputs)
     results.push_back(copier.copy(output));

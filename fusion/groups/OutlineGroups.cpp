@@ -9,6 +9,7 @@
 #include "fusion/groups/KernelBody.h"
 #include "fusion/keys/KeyRange.h"
 #include "fusion/keys/NeutralMasks.h"
+#include "fusion/keys/ScaledLogits.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -107,10 +108,15 @@ static llvm::DenseMap<Group *, KeyRange> findKeyRanges(ArrayRef<Group *> groups)
   return ranges;
 }
 
-/// Sets the attributes of the range of keys on a kernel that is an attention.
-static void addKeyRange(graph::KernelOp kernel, const KeyRange &range) {
-  if (FailureOr<Attention> attention = takeApart(kernel); succeeded(attention))
-    setKeyRange(kernel, range, cast<RankedTensorType>(attention->logits.getType()).getRank());
+/// Sets the attributes of the range of keys on a kernel that is an attention. On GPUs weights of halves are powers of
+/// two of the scores, and for that the scale comes last.
+static void arrangeAttention(graph::KernelOp kernel, const KeyRange &range, Machine machine) {
+  FailureOr<Attention> attention = takeApart(kernel);
+  if (failed(attention))
+    return;
+  setKeyRange(kernel, range, cast<RankedTensorType>(attention->logits.getType()).getRank());
+  if (machine == Machine::Gpu && !getElementTypeOrSelf(attention->sharesOperand()).isF32())
+    scaleLast(*attention);
 }
 
 /// Replaces the group's results by those of a launch of its kernel. Attributes are set all at once, because every
@@ -150,6 +156,7 @@ OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
   llvm::DenseMap<Group *, KeyRange> keyRanges = findKeyRanges(groups);
   Kernels kernels(module);
   normalize::TextHashes hashes;
+  ComparedBands bands;
   Operation *end = graph.main().front().getTerminator();
   OpBuilder builder(end);
   for (Group *group : groups) {
@@ -163,9 +170,12 @@ OutlinedGroups fusion::outlineGroups(GroupGraph &graph, ModuleOp module) {
     SmallVector<int64_t> nodes = group->nodes();
     SmallVector<Value> inputs;
     normalize::orderOperands(group->ops, hashes);
-    graph::KernelOp kernel = buildKernel(*group, kernelName(*group, nodes, module), module, inputs);
+    // Blocks compare indices faster than they read a mask; the host's vectors read it beside products that take longer.
+    bool comparesBands = graph.machine() == Machine::Gpu && group->geometry.kind == RootKind::Attention;
+    graph::KernelOp kernel =
+        buildKernel(*group, kernelName(*group, nodes, module), module, comparesBands ? &bands : nullptr, inputs);
     if (auto range = keyRanges.find(group); range != keyRanges.end())
-      addKeyRange(kernel, range->second);
+      arrangeAttention(kernel, range->second, graph.machine());
     outlined[group] = launch(*group, kernels.add(kernel), nodes, inputs, end, builder);
     for (Operation *op : group->ops)
       op->dropAllReferences();

@@ -52,12 +52,14 @@ std::optional<ConstantBand> fusion::bandOf(Operation *op, llvm::function_ref<boo
                     false,
                     -infinity,
                     infinity,
+                    infinity,
                     -infinity};
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j) {
       double value = read(i * columns + j);
       if (!admits(value)) {
-        band.outside = std::max(band.outside, value);
+        band.outside = std::isnan(value) ? infinity : std::max(band.outside, value);
+        band.leastOutside = std::isnan(value) ? -infinity : std::min(band.leastOutside, value);
         continue;
       }
       ++admitted;

@@ -13,10 +13,11 @@ namespace tilewright::fusion {
 
 struct ConstantBand {
   llvm::SmallVector<int64_t> shape;
-  unsigned row = 0, column = 0;            // the dimensions that are longer than 1
-  int64_t first = 0, last = 0;             // diagonals: column less row
-  bool full = false;                       // all elements between the two diagonals are admitted
-  double outside = 0, least = 0, most = 0; // the largest element that is not admitted; the range of those that are
+  unsigned row = 0, column = 0;         // the dimensions that are longer than 1
+  int64_t first = 0, last = 0;          // diagonals: column less row
+  bool full = false;                    // all elements between the two diagonals are admitted
+  double outside = 0, leastOutside = 0; // the range of the elements that are not admitted; infinite if one is NaN
+  double least = 0, most = 0;           // the range of those that are
 
   /// The keys that are admitted where the constant is read at `at`.
   KeyInterval keysAt(const KeySpace &space, llvm::ArrayRef<mlir::AffineExpr> at) const;

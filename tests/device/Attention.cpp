@@ -31,29 +31,29 @@ constexpr const char *attentionText = R"(
       %{looped}:3 = scf.for %n = %first to %end step %step iter_args(%max = %never, %sum = %nothing, %mix = %zeroMix)
           -> (tensor<1x{tr}x1xf32>, tensor<1x{tr}x1xf32>, tensor<1x{tr}x{th}xf32>) {{
         %x = tile.load %k[%b, %c0, %n] bounds (){symbols} -> ({batch}, {head}, {keys}) map (d0, d1, d2) -> ({kMap}) : {k} -> tensor<1x{th}x{tk}x{t}>
-        %s = tile.dot %a, %x, %zeroScores : tensor<1x{tr}x{th}x{t}>, tensor<1x{th}x{tk}x{t}>, tensor<1x{tr}x{tk}xf32>
+        %s = tile.dot %a, %x, %zeroScores{depth} : tensor<1x{tr}x{th}x{t}>, tensor<1x{th}x{tk}x{t}>, tensor<1x{tr}x{tk}xf32>
         %scaled = arith.mulf %s, %scale : tensor<1x{tr}x{tk}xf32>
         %mk = tile.load %mask[%c0, %c0, %n] bounds (){symbols} -> (1, 1, {keys}) map (d0, d1, d2) -> (d2) : {mask} -> tensor<1x1x{tk}xf32>
         %mb = tile.broadcast %mk : tensor<1x1x{tk}xf32> -> tensor<1x{tr}x{tk}xf32>
         %masked = arith.addf %scaled, %mb : tensor<1x{tr}x{tk}xf32>
         {indices}
         %w = tile.load %v[%b, %n, %c0] bounds (){symbols} -> ({batch}, {keys}, {head}) map (d0, d1, d2) -> ({vMap}) : {v} -> tensor<1x{tk}x{th}x{t}>
-        %here = tile.reduce <max> %z dim 2 : tensor<1x{tr}x{tk}xf32> -> tensor<1x{tr}x1xf32>
+        {maximum}
         %next = arith.maximumf %max, %here : tensor<1x{tr}x1xf32>
         %any = arith.cmpf une, %next, %never : tensor<1x{tr}x1xf32>
         %shift = arith.select %any, %next, %nothing : tensor<1x{tr}x1xi1>, tensor<1x{tr}x1xf32>
         %shifts = tile.broadcast %shift : tensor<1x{tr}x1xf32> -> tensor<1x{tr}x{tk}xf32>
-        %below = arith.subf %z, %shifts : tensor<1x{tr}x{tk}xf32>
-        %weights = math.exp %below : tensor<1x{tr}x{tk}xf32>
+        %below = arith.subf %{logits}, %shifts : tensor<1x{tr}x{tk}xf32>
+        %weights = math.{exp} %below : tensor<1x{tr}x{tk}xf32>
         %more = tile.reduce <sum> %weights dim 2 : tensor<1x{tr}x{tk}xf32> -> tensor<1x{tr}x1xf32>
         %fall = arith.subf %max, %shift : tensor<1x{tr}x1xf32>
-        %worth = math.exp %fall : tensor<1x{tr}x1xf32>
+        %worth = math.{exp} %fall : tensor<1x{tr}x1xf32>
         %kept = arith.mulf %sum, %worth : tensor<1x{tr}x1xf32>
         %total = arith.addf %kept, %more : tensor<1x{tr}x1xf32>
         %worths = tile.broadcast %worth : tensor<1x{tr}x1xf32> -> tensor<1x{tr}x{th}xf32>
         %before = arith.mulf %mix, %worths : tensor<1x{tr}x{th}xf32>
         %shares = arith.{narrow} %weights : tensor<1x{tr}x{tk}xf32> to tensor<1x{tr}x{tk}x{r}>
-        %mixed = tile.dot %shares, %w, %before : tensor<1x{tr}x{tk}x{r}>, tensor<1x{tk}x{th}x{t}>, tensor<1x{tr}x{th}xf32>
+        %mixed = tile.dot %shares, %w, %before{columns} : tensor<1x{tr}x{tk}x{r}>, tensor<1x{tk}x{th}x{t}>, tensor<1x{tr}x{th}xf32>
         scf.yield %next, %total, %mixed : tensor<1x{tr}x1xf32>, tensor<1x{tr}x1xf32>, tensor<1x{tr}x{th}xf32>
       }}
       {join}
@@ -79,8 +79,8 @@ constexpr const char *joinText = R"(
         %base = arith.select %isAny, %both, %nothing : tensor<1x{tr}x1xi1>, tensor<1x{tr}x1xf32>
         %f0 = arith.subf %m0, %base : tensor<1x{tr}x1xf32>
         %f1 = arith.subf %m1, %base : tensor<1x{tr}x1xf32>
-        %w0 = math.exp %f0 : tensor<1x{tr}x1xf32>
-        %w1 = math.exp %f1 : tensor<1x{tr}x1xf32>
+        %w0 = math.{exp} %f0 : tensor<1x{tr}x1xf32>
+        %w1 = math.{exp} %f1 : tensor<1x{tr}x1xf32>
         %t0 = arith.mulf %l0, %w0 : tensor<1x{tr}x1xf32>
         %t1 = arith.mulf %l1, %w1 : tensor<1x{tr}x1xf32>
         %t = arith.addf %t0, %t1 : tensor<1x{tr}x1xf32>
@@ -93,12 +93,19 @@ constexpr const char *joinText = R"(
       }})";
 constexpr const char *inTurnText = R"(%p = tile.program_id 0
       %m = tile.size (d0) -> ((d0 mod {blocks}) * {tr})(%p))";
-/// The last tile of rows, the first, the last but one, ...; as many of the last as there are blocks, then of the first.
-constexpr const char *pairsText = R"(%block = tile.program_id 0
-      %p = tile.ordered_program %block rows () -> ({pairs}) columns () -> (2) group {order}
-      %ofFirst = tile.size (d0) -> (((d0 mod {blocks}) floordiv 2) * {tr})(%p)
-      %ofLast = tile.size (d0) -> ((-((d0 mod {blocks}) floordiv 2) - ((d0 mod {blocks}) mod 2) * {blocks} + {blocks} - 1) * {tr})(%p)
-      %m = arith.maxsi %ofFirst, %ofLast : index)";
+/// Of so many heads the tiles of the last rows come first, which see most keys.
+constexpr const char *orderedText = R"(%block = tile.program_id 0
+      %p = tile.ordered_program %block rows () -> ({batch}) columns () -> ({blocks}) group {order}
+      %m = tile.size (d0) -> ((-(d0 mod {blocks}) + {blocks} - 1) * {tr})(%p))";
+
+constexpr const char *maximumText =
+    R"(%here = tile.reduce <max> %z dim 2 : tensor<1x{tr}x{tk}xf32> -> tensor<1x{tr}x1xf32>)";
+constexpr const char *maximumOfPowersText =
+    R"(%largest = tile.reduce <max> %z dim 2 : tensor<1x{tr}x{tk}xf32> -> tensor<1x{tr}x1xf32>
+        %log2e = arith.constant dense<1.44269504> : tensor<1x{tr}x1xf32>
+        %log2es = arith.constant dense<1.44269504> : tensor<1x{tr}x{tk}xf32>
+        %here = arith.mulf %largest, %log2e : tensor<1x{tr}x1xf32>
+        %powers = arith.mulf %z, %log2es : tensor<1x{tr}x{tk}xf32>)";
 
 constexpr const char *allKeys = R"(
       %first = arith.constant 0 : index
@@ -161,19 +168,23 @@ static std::string textOf(const Attention &a, int64_t blocks) {
     return a.isJoined ? fmt::format("{}, d0 * {} + {} + {}", row, a.head, element, operand * a.batch * a.head)
                       : fmt::format("d0 floordiv {}, {}, {}", operand ? a.sharing : 1, row, element);
   };
+  auto live = [&](const char *what) {
+    return a.head < a.tileHead ? fmt::format(" {{live_{} = {} : i64}}", what, a.head) : "";
+  };
+  const char *exp = a.isPowersOfTwo ? "exp2" : "exp";
   CausalMask mask = a.mask.value_or(CausalMask{});
   auto fill = [&](const char *text, const std::string &inner = "") {
-    return fmt::format(
-        fmt::runtime(text), fmt::arg("tr", a.tileRows), fmt::arg("tk", a.tileKeys), fmt::arg("th", a.tileHead),
-        fmt::arg("t", type), fmt::arg("past", mask.past), fmt::arg("window", mask.window), fmt::arg("symbols", symbols),
-        fmt::arg("keys", keys), fmt::arg("position", a.skips ? "o" : "n"), fmt::arg("last", a.skips ? "u" : "z"),
-        fmt::arg("from", a.skips ? "carried" : "masked"),
-        fmt::arg("shown", a.mask    ? "existing"
-                          : a.skips ? "u"
-                                    : "z"),
-        fmt::arg("inner", inner), fmt::arg("blocks", blocks), fmt::arg("pairs", blocks * a.batch / 2),
-        fmt::arg("order", a.order),
-        fmt::arg("live", a.rows < a.tileRows ? fmt::format(" live [1, {}, {}]", a.rows, a.tileHead) : ""));
+    return fmt::format(fmt::runtime(text), fmt::arg("tr", a.tileRows), fmt::arg("tk", a.tileKeys),
+                       fmt::arg("th", a.tileHead), fmt::arg("t", type), fmt::arg("past", mask.past),
+                       fmt::arg("window", mask.window), fmt::arg("symbols", symbols), fmt::arg("keys", keys),
+                       fmt::arg("position", a.skips ? "o" : "n"), fmt::arg("last", a.skips ? "u" : "z"),
+                       fmt::arg("from", a.skips ? "carried" : "masked"),
+                       fmt::arg("shown", a.mask    ? "existing"
+                                         : a.skips ? "u"
+                                                   : "z"),
+                       fmt::arg("inner", inner), fmt::arg("blocks", blocks), fmt::arg("batch", a.batch),
+                       fmt::arg("order", a.order), fmt::arg("exp", exp),
+                       fmt::arg("live", a.rows < a.tileRows ? fmt::format(" live [1, {}, {}]", a.rows, a.head) : ""));
   };
   std::string indices = fill(indicesText, a.mask ? fill(selectText) : "");
   return fmt::format(
@@ -184,8 +195,11 @@ static std::string textOf(const Attention &a, int64_t blocks) {
       fmt::arg("y", buffer(typeText(a.resultType()), fmt::format("{}, {}, {}", a.batch, a.rows, a.head))),
       fmt::arg("r", typeText(a.resultType())), fmt::arg("qMap", mapOf(0, "d1", "d2")),
       fmt::arg("kMap", a.isTurned ? "d0, d1, d2" : mapOf(1, "d2", "d1")), fmt::arg("vMap", mapOf(2, "d1", "d2")),
-      fmt::arg("loaded", a.isScaled ? "raw" : "a"), fmt::arg("program", fill(a.order > 1 ? pairsText : inTurnText)),
-      fmt::arg("order", a.order), fmt::arg("queries", a.isScaled ? fill(scaledQueries) : ""),
+      fmt::arg("loaded", a.isScaled ? "raw" : "a"), fmt::arg("program", fill(a.order > 1 ? orderedText : inTurnText)),
+      fmt::arg("exp", exp), fmt::arg("logits", a.isPowersOfTwo ? "powers" : "z"),
+      fmt::arg("maximum", fill(a.isPowersOfTwo ? maximumOfPowersText : maximumText)), fmt::arg("depth", live("depth")),
+      fmt::arg("columns", live("columns")), fmt::arg("order", a.order),
+      fmt::arg("queries", a.isScaled ? fill(scaledQueries) : ""),
       fmt::arg("bounds", fill(a.mask ? boundsText : allKeys)), fmt::arg("looped", a.parts > 1 ? "loop" : "last"),
       fmt::arg("join", a.parts > 1 ? fill(joinText) : ""),
       fmt::arg("parts", a.parts > 1 ? fmt::format(", parts = {}", a.parts) : ""),
@@ -243,7 +257,8 @@ static std::string nameOf(const Attention &a) {
                           {a.isTurned, "_turned"},
                           {a.isWide, "_wide"},
                           {a.skips, "_skips"},
-                          {a.order > 1, "_pairs"},
+                          {a.order > 1, "_ordered"},
+                          {a.isPowersOfTwo, "_powers"},
                           {a.isScaled, "_scaled"}})
     name += is ? word : "";
   name += a.parts > 1 ? fmt::format("_parts{}", a.parts) : "";

@@ -3,31 +3,32 @@
 // Ragged rows, keys and heads, one block of keys and many, warps that multiply alone and in fours. With roles also
 // loops whose bounds differ from program to program, shared heads of keys, operands that are slices of one product's
 // result, keys that lie as columns, and queries that are computed. Causal masks and windows, under which the loop runs
-// over the keys that count in some row of the tile, which may be none. Keys split among programs, into parts of equal
-// length or not, some of them empty.
+// over the keys that count in some row of the tile, which may be none. More programs than blocks. Keys split among
+// programs, into parts of equal length or not, some of them empty.
 #include "tests/device/Attentions.h"
 
 namespace tilewright::test {
 
 constexpr int64_t wide = 1 << 20; // a window that leaves no key out
 
-/// More programs than blocks, of different lengths.
-static DeviceCase pairs() {
-  return attention({.type = DType::F16,
-                    .batch = 48,
-                    .rows = 130,
-                    .keys = 130,
-                    .head = 64,
-                    .tileRows = 64,
-                    .tileKeys = 64,
-                    .tileHead = 64,
-                    .warps = 4,
-                    .stages = 2,
-                    .groups = 1,
-                    .mask = CausalMask{0, wide},
-                    .skips = true,
-                    .order = 132},
-                   "multiple of 8");
+/// More programs than blocks, of different lengths: two rounds of blocks, and three.
+static void addOrdered(std::vector<DeviceCase> &cases) {
+  for (auto [batch, rows] : {std::pair<int64_t, int64_t>(48, 130), {140, 66}})
+    cases.push_back(attention({.type = DType::F16,
+                               .batch = batch,
+                               .rows = rows,
+                               .keys = 130,
+                               .head = 64,
+                               .tileRows = 64,
+                               .tileKeys = 64,
+                               .tileHead = 64,
+                               .warps = 4,
+                               .stages = 2,
+                               .groups = 1,
+                               .mask = CausalMask{0, wide},
+                               .skips = true,
+                               .order = 5},
+                              "multiple of 8"));
 }
 
 /// Two cases: of keys whose number is known, and of keys of which running tells.
@@ -75,6 +76,8 @@ static void addRoles(DType type, std::vector<DeviceCase> &cases) {
       "multiple of 8");
   with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.mask = {0, 1000}; }, "multiple of 8");
   with(of(1, 170, 190, 64, 64, 64, 64), [](Attention &a) { a.mask = {0, 40}; }, "multiple of 8");
+  with(of(2, 67, 131, 72, 64, 64, 128), [](Attention &a) { a.isPowersOfTwo = true; }, "prime");
+  with(of(140, 64, 130, 40, 64, 64, 64), [](Attention &a) { a.isPowersOfTwo = true; }, "multiple of 8");
   auto skipping = [](int64_t past, int64_t window) {
     return [=](Attention &a) { a.skips = true, a.mask = {past, window}; };
   };
@@ -205,6 +208,18 @@ static void addPlain(DType type, std::vector<DeviceCase> &cases) {
   add(1, 1, 257, 64, 16, 64, 64, 1, "size 1", CausalMask{256, 100});
   add(1, 1000, 1000, 128, 128, 128, 128, 8, "multiple of 8", CausalMask{0, wide});
   add(1, 1000, 1024, 64, 64, 64, 64, 4, "multiple of 8", CausalMask{24, 200});
+  addSized({.type = type,
+            .batch = 2,
+            .rows = 67,
+            .keys = 131,
+            .head = 72,
+            .tileRows = 64,
+            .tileKeys = 32,
+            .tileHead = 128,
+            .warps = 4,
+            .stages = 2,
+            .isPowersOfTwo = true},
+           "prime", cases);
   add(2, 67, 131, 64, 64, 64, 64, 4, "prime", {}, true);
   add(2, 67, 131, 64, 64, 32, 64, 4, "prime", CausalMask{64, wide}, true);
   add(1, 129, 129, 64, 64, 32, 64, 4, "beside a power of two", CausalMask{0, 100}, true);
@@ -220,7 +235,7 @@ void addAttentionCases(std::vector<DeviceCase> &cases) {
     addWide(type, cases);
   }
   addSingles(cases);
-  cases.push_back(pairs());
+  addOrdered(cases);
 }
 
 } // namespace tilewright::test

@@ -25,9 +25,10 @@ struct Attention {
   bool isTurned = false; // keys lie as columns
   bool isWide = false;   // weights and results are singles, values halves
   std::optional<CausalMask> mask = {};
-  int64_t parts = 1;  // programs that have a part of the keys each
-  bool skips = false; // steps that exclude no key do not look
-  int64_t order = 1;  // of pairs, for so many blocks
+  int64_t parts = 1;          // programs that have a part of the keys each
+  bool skips = false;         // steps that exclude no key do not look
+  int64_t order = 1;          // heads of which all tiles of the last rows come first
+  bool isPowersOfTwo = false; // of which the weights are
 
   DType resultType() const { return isWide ? DType::F32 : type; }
   int64_t columns() const { return 3 * batch * head; } // if joined

@@ -111,6 +111,7 @@ double evaluateElement(Operation *op, ArrayRef<double> x) {
       .Case<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::TruncIOp, arith::SIToFPOp>(
           [&](auto) { return x[0]; })
       .Case([&](math::ExpOp) { return std::exp(x[0]); })
+      .Case([&](math::Exp2Op) { return std::exp2(x[0]); })
       .Case([&](math::TanhOp) { return std::tanh(x[0]); })
       .Default([](Operation *unknown) -> double {
         llvm::report_fatal_error(llvm::Twine("the interpreters do not know ") + unknown->getName().getStringRef());

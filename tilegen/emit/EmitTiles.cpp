@@ -47,8 +47,6 @@ private:
   bool isLongestLast(unsigned loop);
   void setOffsets(TileEmitter &emitter);
   Value orderPrograms(TileEmitter &emitter, Value program, unsigned last);
-  Value pairPrograms(TileEmitter &emitter, Value program);
-  Value firstOrLast(TileEmitter &emitter, Value program, int64_t count, int64_t tile);
   Type indexType();
 
   graph::KernelOp source;
@@ -178,21 +176,15 @@ void KernelEmitter::setOffsets(TileEmitter &emitter) {
   for (auto [i, loop] : llvm::enumerate(space.loops()))
     if (loop.kind != LoopKind::Reduction && loop.size.ceilDiv(tiles[i]) != one)
       numbered.push_back(i);
-  bool isPaired = schedule.getOrder() > 1 && !numbered.empty() && isLongestLast(numbered.back());
-  if (isPaired)
-    program = pairPrograms(emitter, program);
-  else if (numbered.size() > 1 && schedule.getOrder() > 1)
+  if (numbered.size() > 1 && schedule.getOrder() > 1)
     program = orderPrograms(emitter, program, numbered.back());
   for (unsigned i : llvm::reverse(numbered)) {
     AffineExpr count = space.loops()[i].size.ceilDiv(tiles[i]), at = id.floorDiv(stride);
     if (i != numbered.front())
       at = at % count;
-    if (isLongestLast(i) && !isPaired)
+    if (isLongestLast(i))
       at = count - 1 - at;
-    Value offset = emitter.index(at * tiles[i], {program});
-    if (isPaired && i == numbered.back())
-      offset = firstOrLast(emitter, emitter.index(at, {program}), cast<AffineConstantExpr>(count).getValue(), tiles[i]);
-    emitter.setOffset(i, offset);
+    emitter.setOffset(i, emitter.index(at * tiles[i], {program}));
     stride = stride * count;
   }
   if (numbered.empty())
@@ -209,24 +201,6 @@ Value KernelEmitter::orderPrograms(TileEmitter &emitter, Value program, unsigned
   };
   return tile::OrderedProgramOp::create(emitter.getBuilder(), emitter.loc, program, map(rows), map(columns),
                                         schedule.getOrder());
-}
-
-/// The same for programs 2 i and 2 i + 1 as pairs, in groups of as many pairs as the order says: all first programs of
-/// a group come before all second ones.
-Value KernelEmitter::pairPrograms(TileEmitter &emitter, Value program) {
-  AffineExpr pairs = grid().getResult(0).floorDiv(2), two = getAffineConstantExpr(2, source.getContext());
-  auto map = [&](AffineExpr expr) { return AffineMap::get(0, symbols.size(), expr); };
-  return tile::OrderedProgramOp::create(emitter.getBuilder(), emitter.loc, program, map(pairs), map(two),
-                                        schedule.getOrder());
-}
-
-/// Where tile `at` of `count` begins if they are numbered from both ends: the last, the first, the last but one, ...
-Value KernelEmitter::firstOrLast(TileEmitter &emitter, Value at, int64_t count, int64_t tile) {
-  AffineExpr d0 = getAffineDimExpr(0, source.getContext()), first = d0.floorDiv(2),
-             last = count - 1 - first - (d0 % 2) * count; // not less than `first` for even tiles, negative for odd ones
-  Value a = emitter.index(first * tile, {at}), b = emitter.index(last * tile, {at});
-  emitter.at(0);
-  return arith::MaxSIOp::create(emitter.getBuilder(), emitter.loc, a, b);
 }
 
 /// The type in which masks compare coordinates: 32 bits wide where all loops and buffers are known to be small enough.

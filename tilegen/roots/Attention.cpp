@@ -15,6 +15,9 @@
 // Rows are summed relative to the largest logit so far. A row whose logits are all -inf so far is relative to 0: its
 // sum is 0 then, and the quotient is NaN, as the model's is. If one tile holds all keys there is no loop.
 //
+// Blocks whose weights are rounded to halves compute exp2 instead where they can (fusion/keys/ScaledLogits.h): %x are
+// the units then, and the loop carries the largest logit times log2 e.
+//
 // If the schedule has `parts`, several programs take a part of the keys each, and tile.part_join says behind the loop
 // how two parts become one: both are made relative to the larger of their largest logits, and added.
 //
@@ -24,6 +27,7 @@
 //
 //     %x = scf.for %i = 0 to %masked step 64 iter_args(%s)      of one step, or of none
 //
+#include "fusion/keys/ScaledLogits.h"
 #include "tilegen/emit/Materialize.h"
 #include "tilegen/index/TileRange.h"
 
@@ -45,7 +49,10 @@ public:
       : emitter(emitter), schedule(schedule), space(emitter.getSpace()), parts(*space.attention),
         builder(emitter.getBuilder()), tiles(emitter), rows(space.loopsOfKind(LoopKind::Row).front()),
         keys(space.loopsOfKind(LoopKind::Reduction).front()), columns(space.loopsOfKind(LoopKind::Column).front()),
-        head(space.loopsOfKind(LoopKind::Reduction).back()), f32(builder.getF32Type()) {}
+        head(space.loopsOfKind(LoopKind::Reduction).back()), f32(builder.getF32Type()) {
+    if (isApproximate() && !isVectors())
+      scaled = fusion::scaledLogits(parts);
+  }
 
   LogicalResult emit();
 
@@ -62,12 +69,14 @@ private:
   };
   State step(std::optional<State> before);
   Value shiftOf(Value max);
+  Value inPowersOfTwo(Value units);
   Value relative(Value tile, Value shift, arith::FastMathFlags flags = arith::FastMathFlags::none);
   State joined(State a, State b);
+  std::optional<int64_t> liveSize(unsigned loop);
   DenseI64ArrayAttr liveSizes();
   SmallVector<Value> joinParts(ValueRange parts);
   Value logits();
-  Value product(Value lhs, Value rhs, Value sums);
+  Value product(Value lhs, Value rhs, Value sums, unsigned depth, unsigned columns);
   LogicalResult storeOutputs(State state);
 
   Frame frameOf(unsigned row, unsigned column) const;
@@ -101,8 +110,9 @@ private:
   Materializer tiles;
   unsigned rows, keys, columns, head;
   Type f32;
-  Value allKeys;    // their number
-  Value first, end; // the keys that count in some row of the tile; null where all do
+  std::optional<fusion::ScaledLogits> scaled; // nullopt: powers of e, of the logits themselves
+  Value allKeys;                              // their number
+  Value first, end;                           // the keys that count in some row of the tile; null where all do
   /// For each of the space's masks, the keys for which it is neutral in all rows of the tile; nullopt where none are
   /// known.
   SmallVector<std::optional<KeysBetween>> neutral;
@@ -206,9 +216,23 @@ Value AttentionEmitter::reduce(tile::ReduceKind kind, Value tile) {
   return tile::ReduceOp::create(builder, emitter.loc, RankedTensorType::get(shape, f32), kind, tile, shape.size() - 1);
 }
 
-Value AttentionEmitter::product(Value lhs, Value rhs, Value sums) {
+/// The product of tiles that are summed along loop `depth`, and whose columns are those of loop `columns`. Where a loop
+/// that one tile holds ends within it, the rest of the tile need not be multiplied.
+Value AttentionEmitter::product(Value lhs, Value rhs, Value sums, unsigned depth, unsigned columns) {
   emitter.at(std::max({emitter.depthOf(lhs), emitter.depthOf(rhs), emitter.depthOf(sums)}));
-  return tile::DotOp::create(builder, emitter.loc, lhs, rhs, sums, /*lhsUnsigned=*/false, /*rhsUnsigned=*/false);
+  auto dot = tile::DotOp::create(builder, emitter.loc, lhs, rhs, sums, /*lhsUnsigned=*/false, /*rhsUnsigned=*/false);
+  if (std::optional<int64_t> live = liveSize(depth))
+    dot.setLiveDepth(live);
+  if (std::optional<int64_t> live = liveSize(columns); live && columns != keys) // the softmax reads all keys
+    dot.setLiveColumns(live);
+  return dot;
+}
+
+/// The size of a loop that is known to end within the only tile along it; nullopt for other loops.
+std::optional<int64_t> AttentionEmitter::liveSize(unsigned loop) {
+  auto size = dyn_cast<AffineConstantExpr>(emitter.sizeOf(loop));
+  return size && size.getValue() > 0 && size.getValue() < emitter.tileOf(loop) ? std::optional(size.getValue())
+                                                                               : std::nullopt;
 }
 
 //===- Masks ------------------------------------------------------------------------------------------------------===//
@@ -260,7 +284,7 @@ bool AttentionEmitter::maskUnlessNeutral() {
 
 //===- A step -----------------------------------------------------------------------------------------------------===//
 
-/// The tile of logits of the current keys, with -inf beyond the last key; null after a diagnostic.
+/// The tile of logits of the current keys, or of their units, with -inf beyond the last key; null after a diagnostic.
 Value AttentionEmitter::logits() {
   Frame frame = frameOf(rows, keys);
   bool ok = true;
@@ -268,7 +292,7 @@ Value AttentionEmitter::logits() {
     Value queryTile = load(space.lhs, space.lhsCoordinates, frameOf(rows, head), {head});
     Value keyTile = queryTile ? load(space.rhs, space.rhsCoordinates, frameOf(head, keys), {head}) : Value();
     ok = keyTile != nullptr;
-    return SmallVector<Value>{ok ? product(queryTile, keyTile, carried[0]) : carried[0]};
+    return SmallVector<Value>{ok ? product(queryTile, keyTile, carried[0], head, keys) : carried[0]};
   });
   if (!ok)
     return {};
@@ -276,7 +300,7 @@ Value AttentionEmitter::logits() {
   bool skipsMasks = !isVectors() && emitter.depth();
   if (skipsMasks && !maskUnlessNeutral())
     return {};
-  Value tile = tiles.materialize(parts.logits, {{space.logits, {}}, {}}, frame);
+  Value tile = tiles.materialize(scaled ? scaled->units : parts.logits, {{space.logits, {}}, {}}, frame);
   bool endsInTile = end && isVectors(); // vectors end their loops there (LiveKeys of the host)
   if (!tile || (emitter.isEven(keys) && !endsInTile))
     return tile;
@@ -292,10 +316,18 @@ Value AttentionEmitter::shiftOf(Value max) {
   return emitter.select(isAny(arith::CmpFPredicate::UNE, max, -infinity), max, builder.getF32FloatAttr(0));
 }
 
-/// exp(tile - shift)
+/// The logits of these units, times log2 e.
+Value AttentionEmitter::inPowersOfTwo(Value units) {
+  return join<arith::MulFOp>(
+      units, number(scaled->scale * llvm::numbers::log2e, cast<RankedTensorType>(units.getType()).getShape()));
+}
+
+/// exp(tile - shift), or exp2 if both are in powers of two.
 Value AttentionEmitter::relative(Value tile, Value shift, arith::FastMathFlags flags) {
   Value exponent = join<arith::SubFOp>(tile, shift);
   emitter.at(emitter.depthOf(exponent));
+  if (scaled)
+    return math::Exp2Op::create(builder, emitter.loc, exponent);
   return math::ExpOp::create(builder, emitter.loc, exponent, flags);
 }
 
@@ -312,6 +344,8 @@ AttentionEmitter::State AttentionEmitter::step(std::optional<State> before) {
     return {};
   State after;
   after.max = reduce(tile::ReduceKind::Max, tile);
+  if (scaled) // with the same rounding for all steps, since products with a positive number keep their order
+    after.max = inPowersOfTwo(after.max), tile = inPowersOfTwo(tile);
   if (before)
     after.max = join<arith::MaximumFOp>(before->max, after.max);
   Value shift = shiftOf(after.max);
@@ -330,7 +364,7 @@ AttentionEmitter::State AttentionEmitter::step(std::optional<State> before) {
     weights = arith::TruncFOp::create(builder, emitter.loc,
                                       cast<RankedTensorType>(weights.getType()).clone(weightType()), weights);
   }
-  after.mix = product(weights, values, sums);
+  after.mix = product(weights, values, sums, keys, columns);
   return after;
 }
 
@@ -353,8 +387,8 @@ DenseI64ArrayAttr AttentionEmitter::liveSizes() {
   SmallVector<int64_t> live = shapeOf(frameOf(rows, columns));
   bool isAny = false;
   for (auto [size, loop] : llvm::zip(live, frameOf(rows, columns)))
-    if (auto known = dyn_cast<AffineConstantExpr>(emitter.sizeOf(loop)); known && known.getValue() < size)
-      size = std::max<int64_t>(known.getValue(), 1), isAny = true;
+    if (std::optional<int64_t> known = liveSize(loop))
+      size = *known, isAny = true;
   return isAny ? builder.getDenseI64ArrayAttr(live) : DenseI64ArrayAttr();
 }
 
@@ -378,7 +412,10 @@ SmallVector<Value> AttentionEmitter::joinParts(ValueRange parts) {
 /// Divides the rows by their sums, takes the quotients as the second contraction's result, and stores all outputs.
 LogicalResult AttentionEmitter::storeOutputs(State state) {
   Frame frame = frameOf(rows, columns);
-  tiles.resolve(parts.max.getResult(), state.max);
+  Value max = state.max;
+  if (scaled) // from powers of two
+    max = join<arith::MulFOp>(max, number(1 / llvm::numbers::log2e, cast<RankedTensorType>(max.getType()).getShape()));
+  tiles.resolve(parts.max.getResult(), max);
   tiles.resolve(parts.sum.getResult(), state.sum);
   Value divisor = tiles.materialize(parts.divisor, {{space.row, {}}, {}}, frame);
   if (!divisor)

@@ -105,9 +105,8 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     * `groups`: 0 if all warps of a block do the same; else the block's copies are started by warps of their own,
       `warps` multiply, and with 2 (a matmul's) there is a second group of as many, which multiplies while the first
       one stores. Placing ignores it if the target cannot copy the operands in this way.
-    * `order`: the number of rows of tiles that programs go down before they take the next column. In a causal attention
-      it is the number of programs that are tiles of the last rows, before as many of the first rows follow, so that
-      blocks that take several programs visit equally many keys.
+    * `order`: the number of rows of tiles that programs go down before they take the next column. Of a causal attention
+      a row of tiles is a head, and the next column are rows that see fewer keys.
     * `parts`: how many programs share the sums of one tile (tile.part_arrive). Each takes a part of the steps, in an
       attention of the keys.
     * `clustered`: the programs that share a tile are the blocks of one cluster, and each finishes a share of the tile
@@ -392,23 +391,34 @@ def DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
       elements must be in their range, as the weights of a softmax are.
     * `acc`: what is added to: f32 for half operands, i32 for bytes (which wraps), else of the operands' type.
     * `lhs_unsigned`, `rhs_unsigned`: the bytes of that operand have no sign; otherwise they are signed.
+    * `live_depth`: the factors are zero from this k on; those products may be left out. Absent: none is known to be.
+    * `live_columns`: no column from this one on is ever stored; the result may hold anything there. Absent: all are.
     * `instruction`: the matrix instruction that computes it, a row of the table in tilegen/tile/Layout.cpp; without
       one, multiplications and additions do. Set by placing.
     * `result`: the sums.
 
     ```mlir
     %c = tile.dot %a, %b, %acc : tensor<128x32xf16>, tensor<32x128xf16>, tensor<128x128xf32>
+    %d = tile.dot %q, %k, %acc {live_depth = 80 : i64} : tensor<128x128xf16>, tensor<128x128xf16>, tensor<128x128xf32>
     ```
   }];
   let arguments = (ins Tile_Tile:$lhs, Tile_Tile:$rhs, Tile_Tile:$acc, UnitAttr:$lhs_unsigned, UnitAttr:$rhs_unsigned,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$live_depth,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$live_columns,
                        OptionalAttr<StrAttr>:$instruction);
   let results = (outs Tile_Tile:$result);
   let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs, "::mlir::Value":$acc, "bool":$lhsUnsigned,
                                  "bool":$rhsUnsigned), [{
-    build($_builder, $_state, acc.getType(), lhs, rhs, acc, lhsUnsigned, rhsUnsigned, /*instruction=*/nullptr);
+    build($_builder, $_state, acc.getType(), lhs, rhs, acc, lhsUnsigned, rhsUnsigned, /*live_depth=*/nullptr,
+          /*live_columns=*/nullptr, /*instruction=*/nullptr);
   }]>];
   let assemblyFormat = "$lhs `,` $rhs `,` $acc attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The tile's sizes, or what is live of them.
+    int64_t liveDepth() { return getLiveDepth().value_or(getLhs().getType().getShape().back()); }
+    int64_t liveColumns() { return getLiveColumns().value_or(getAcc().getType().getShape().back()); }
+  }];
 }
 
 def ReduceOp : Tile_Op<"reduce", [Pure]> {

@@ -171,6 +171,9 @@ LogicalResult DotOp::verify() {
   if (lhs.getDimSize(rank - 2) != acc.getDimSize(rank - 2) || rhs.getDimSize(rank - 1) != acc.getDimSize(rank - 1) ||
       lhs.getDimSize(rank - 1) != rhs.getDimSize(rank - 2))
     return emitOpError() << "expected m x k, k x n and m x n, got " << lhs << ", " << rhs << " and " << acc;
+  if (liveDepth() > rhs.getDimSize(rank - 2) || liveColumns() > rhs.getDimSize(rank - 1))
+    return emitOpError() << "expected a live depth and live columns within the right side, got " << liveDepth()
+                         << " and " << liveColumns() << " of " << rhs;
   return verifyInstruction(*this);
 }
 

@@ -143,18 +143,20 @@ void KernelDistributor::dotOnMatrixUnits(DotOp op, const Fragments &fragments) {
   unsigned aBits = count(fragments.reg[0]), bBits = count(fragments.reg[1]), cBits = count(fragments.reg[2]);
 
   // The rows and columns at which fragments begin in this thread's accumulators, relative to its first.
+  constexpr int64_t columnsOfPair = 16; // fragments of the right side are read in pairs
+  auto columnsWanted = static_cast<uint32_t>(llvm::alignTo(op.liveColumns(), columnsOfPair));
   SmallVector<uint32_t> rows, columns;
   for (unsigned r = 0; r < c.registers() >> cBits; ++r) {
     uint32_t part = c.element(r << cBits);
     if (!cShape.coordinate(part, n))
       rows.push_back(cShape.coordinate(part, m));
-    if (!cShape.coordinate(part, m))
-      columns.push_back(cShape.coordinate(part, n));
+    if (uint32_t column = cShape.coordinate(part, n); !cShape.coordinate(part, m) && column < columnsWanted)
+      columns.push_back(column);
   }
   Registers acc = registersOf(op.getAcc());
   bool isHeld = lhs == sharedTiles_.end();
   std::vector<Registers> held = isHeld ? heldParts(op.getLhs(), rhs.element) : std::vector<Registers>();
-  for (unsigned k = 0; k < 1u << aShape.bits(n); k += fragments.k) {
+  for (unsigned k = 0; k < op.liveDepth(); k += fragments.k) {
     auto lhsPart = [&](uint32_t row) { return row * aShape.basis(m, 0) | k * aShape.basis(n, 0); };
     auto rhsPart = [&](uint32_t column) { return k * bShape.basis(m, 0) | column * bShape.basis(n, 0); };
     SmallVector<uint32_t> lhsParts(llvm::map_range(rows, lhsPart));
@@ -215,10 +217,11 @@ KernelDistributor::MatrixOperand KernelDistributor::matrixOperand(Value tile, un
 }
 
 /// Four warps issue each instruction together. It computes 64 rows and up to 256 neighbouring columns of the
-/// accumulators; if it computes the transpose, 64 columns and up to 256 rows.
+/// accumulators; if it computes the transpose, 64 columns and up to 256 rows. Columns that are not live are 0, so that
+/// nothing computes or keeps them.
 void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
-  constexpr unsigned widest = 256;  // columns of one instruction
-  constexpr int64_t bytesHeld = 16; // of a left side in registers, for each thread
+  constexpr unsigned widest = 256, columnsTogether = 8; // columns of one instruction are a multiple
+  constexpr int64_t bytesHeld = 16;                     // of a left side in registers, for each thread
   Layout c = layoutOf(op.getType());
   TileShape cShape(cast<RankedTensorType>(op.getType()).getShape());
   unsigned m = cShape.rank() - 2, n = cShape.rank() - 1;
@@ -231,6 +234,9 @@ void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
   for (uint32_t basis : c.reg)
     columnBits += cShape.coordinate(basis, rhs.side) != 0;
   unsigned columns = std::min(4u << columnBits, widest), sums = columns / 2; // four lanes share a row
+  bool hasAllColumns = !fragments.transposed && 4u << columnBits == columns &&
+                       llvm::none_of(c.warp, [&](uint32_t basis) { return cShape.coordinate(basis, n); });
+  unsigned live = hasAllColumns ? llvm::alignTo(op.liveColumns(), columnsTogether) / 2 : sums;
   bool isHeld = !sharedTiles_.contains(left);
   // If the instruction computes the transpose, both sides are singles, and either may be held.
   Type element = op.getRhs().getType().getElementType();
@@ -240,11 +246,11 @@ void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
 
   Registers acc = registersOf(op.getAcc());
   target_.startProducts(b_);
-  for (unsigned k = 0; k < 1u << lhs.shape.bits(lhs.k); k += fragments.k / fragments.steps)
+  for (unsigned k = 0; k < op.liveDepth(); k += fragments.k / fragments.steps)
     for (unsigned first = 0; first < acc.size(); first += sums) {
       uint32_t element0 = c.element(first), row = lhs.at(cShape.coordinate(element0, lhs.side), k);
       rhs.matrix.offset = rhs.bytes(rhs.at(cShape.coordinate(element0, rhs.side), k));
-      auto part = ArrayRef(acc).slice(first, sums);
+      auto part = ArrayRef(acc).slice(first, live);
       auto add = [&](ArrayRef<Value> next) { llvm::copy(next, acc.begin() + first); };
       for (const Registers &of : held)
         add(target_.multiplyHeld(b_, heldFragments(of, leftLayout, row, heldBits).front(), rhs.matrix, part));
@@ -255,16 +261,25 @@ void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
                                  {op.getLhsUnsigned(), op.getRhsUnsigned()}));
     }
   target_.commitProducts(b_);
+  for (unsigned first = 0; first < acc.size(); first += sums)
+    for (Value &dead : MutableArrayRef(acc).slice(first + live, sums - live))
+      dead = arith::ConstantOp::create(b_, b_.getZeroAttr(dead.getType()));
   map(op.getResult(), acc);
 }
 
+/// Of the accumulators, those that are not live are constants, for which nothing has to wait.
 void KernelDistributor::lowerDotWait(DotWaitOp op) {
-  Registers acc;
+  Registers acc, running;
   for (Value accumulator : op.getAccumulators())
     llvm::append_range(acc, registersOf(accumulator));
-  SmallVector<Value> sums =
-      faults_.releaseEarly ? SmallVector<Value>(acc) : target_.waitProducts(b_, op.getPending(), acc);
-  ArrayRef<Value> rest = sums;
+  auto isRunning = [](Value sum) { return !sum.getDefiningOp<arith::ConstantOp>(); };
+  llvm::copy_if(acc, std::back_inserter(running), isRunning);
+  SmallVector<Value> sums = faults_.releaseEarly ? running : target_.waitProducts(b_, op.getPending(), running);
+  const Value *next = sums.begin();
+  for (Value &sum : acc)
+    if (isRunning(sum))
+      sum = *next++;
+  ArrayRef<Value> rest = acc;
   for (Value result : op.getResults()) {
     unsigned count = layoutOf(result.getType()).registers();
     map(result, Registers(rest.take_front(count)));

@@ -46,16 +46,13 @@
 // BLOCK: %[[OUTSIDE:.*]] = arith.maxsi %[[BEFORE]], %[[BEHIND]] : index
 // BLOCK: arith.minsi %[[OUTSIDE]], %c1 : index
 
-// Blocks with roles take pairs of programs in turn: the last rows and the first.
+// Blocks with roles take several programs: of two heads at a time the last rows first.
 // ROLES-LABEL: tile.kernel @past
 // ROLES-NOT: ordered_program
-// ROLES-LABEL: tile.kernel @pairs
+// ROLES-LABEL: tile.kernel @ordered
 // ROLES: %[[I:.*]] = tile.program_id 0
-// ROLES: %[[P:.*]] = tile.ordered_program %[[I]] rows () -> (128) columns () -> (2) group 132
-// ROLES: %[[AT:.*]] = tile.size (d0) -> (d0 mod 4)(%[[P]])
-// ROLES: %[[FIRST:.*]] = tile.size (d0) -> ((d0 floordiv 2) * 128)(%[[AT]])
-// ROLES: %[[LAST:.*]] = tile.size (d0) -> ((-(d0 floordiv 2) - (d0 mod 2) * 4 + 3) * 128)(%[[AT]])
-// ROLES: %[[ROW:.*]] = arith.maxsi %[[FIRST]], %[[LAST]] : index
+// ROLES: %[[P:.*]] = tile.ordered_program %[[I]] rows () -> (64) columns () -> (4) group 2
+// ROLES: tile.size (d0) -> ((-(d0 mod 4) + 3) * 128)(%[[P]])
 // ROLES: tile.size (d0) -> (d0 floordiv 4)(%[[P]])
 // ROLES: scf.for
 
@@ -89,7 +86,7 @@ module attributes {graph.nodes = ["a|Attention"]} {
         : tensor<2x200x300xf32>, tensor<2x300x64xf32> -> tensor<2x200x64xf32>
     graph.return %o : tensor<2x200x64xf32>
   }
-  graph.kernel @pairs(%q: tensor<64x512x64xf16>, %k: tensor<64x512x64xf16>, %v: tensor<64x512x64xf16>) -> tensor<64x512x64xf32> attributes {graph.keys_below = affine_map<(d0, d1, d2) -> (d1 + 1)>, root = #graph.root<attention>} {
+  graph.kernel @ordered(%q: tensor<64x512x64xf16>, %k: tensor<64x512x64xf16>, %v: tensor<64x512x64xf16>) -> tensor<64x512x64xf32> attributes {graph.keys_below = affine_map<(d0, d1, d2) -> (d1 + 1)>, root = #graph.root<attention>} {
     %s = graph.contract %q, %k maps [affine_map<(b, m, n, d) -> (b, m, d)>, affine_map<(b, m, n, d) -> (b, n, d)>, affine_map<(b, m, n, d) -> (b, m, n)>]
         : tensor<64x512x64xf16>, tensor<64x512x64xf16> -> tensor<64x512x512xf32>
     %row = graph.iota dim 1 : tensor<64x512x512xi64>

@@ -18,9 +18,9 @@
 // CHECK: %[[ISANY:.*]] = arith.cmpf une, %[[MAX]], %[[NEVER]]
 // CHECK: %[[SHIFT:.*]] = arith.select %[[ISANY]], %[[MAX]], %[[NOTHING]]
 // CHECK: %[[FALL0:.*]] = arith.subf %[[MAX0]], %[[SHIFT]]
-// CHECK: %[[WORTH0:.*]] = math.exp %[[FALL0]]
+// CHECK: %[[WORTH0:.*]] = math.exp2 %[[FALL0]]
 // CHECK: %[[FALL1:.*]] = arith.subf %[[MAX1]], %[[SHIFT]]
-// CHECK: %[[WORTH1:.*]] = math.exp %[[FALL1]]
+// CHECK: %[[WORTH1:.*]] = math.exp2 %[[FALL1]]
 // CHECK: arith.mulf %[[SUM0]], %[[WORTH0]]
 // CHECK: arith.mulf %[[SUM1]], %[[WORTH1]]
 // CHECK: %[[SUM:.*]] = arith.addf

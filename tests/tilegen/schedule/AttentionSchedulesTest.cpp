@@ -68,11 +68,11 @@ TEST_P(AttentionSchedulesTest, GivesTheScheduleOfItsRow) {
 constexpr Row rows[] = {
     // Roles: as many slots as there is room for, up to three.
     {96, 512, 512, 64, "sm_90a", "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 3, groups = 1"},
-    {128, 2048, 2048, 128, "sm_90a", "tile = [1, 128, 128], reduce = [128, 128], warps = 8, stages = 3, groups = 1"},
+    {128, 2048, 2048, 128, "sm_90a", "tile = [1, 128, 128], reduce = [128, 128], warps = 8, stages = 2, groups = 1"},
     {32, 1024, 1024, 256, "sm_90a", "tile = [1, 128, 256], reduce = [64, 256], warps = 8, stages = 2, groups = 1"},
     // Smaller heads are padded to a row of shared memory, others to a power of two.
     {96, 512, 512, 32, "sm_90a", "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 3, groups = 1"},
-    {96, 512, 512, 80, "sm_90a", "tile = [1, 128, 128], reduce = [128, 128], warps = 8, stages = 3, groups = 1"},
+    {96, 512, 512, 80, "sm_90a", "tile = [1, 128, 128], reduce = [128, 128], warps = 8, stages = 2, groups = 1"},
     // Half the rows if every such block still has a multiprocessor; half the keys if the loop would have one step.
     {12, 197, 197, 64, "sm_90a", "tile = [1, 64, 64], reduce = [128, 64], warps = 4, stages = 3, groups = 1"},
     {12, 128, 128, 64, "sm_90a", "tile = [1, 64, 64], reduce = [64, 64], warps = 4, stages = 3, groups = 1"},
@@ -93,11 +93,18 @@ constexpr Row rows[] = {
     // A few keys are read before parts could be put together.
     {8, 8, 256, 64, "sm_90a", "tile = [1, 16, 64], reduce = [64, 64], stages = 3"},
     {8, 128, 512, 64, "sm_90a", "tile = [1, 64, 64], reduce = [128, 64], warps = 4, stages = 3, groups = 1"},
-    // Pairs of causal programs in turn, unless many blocks would wait for the last of them.
+    // Causal tiles in the order in which blocks get about equally many steps, of heads that the cache holds; but one
+    // tile of each head, or one tile of each block, need no order.
     {128, 2048, 2048, 128, "sm_90a",
-     "tile = [1, 128, 128], reduce = [128, 128], warps = 8, stages = 3, groups = 1, order = 132", true},
-    {96, 512, 512, 64, "sm_90a", "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 3, groups = 1", true},
-    {129, 300, 300, 64, "sm_90a", "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 3, groups = 1", true},
+     "tile = [1, 128, 128], reduce = [128, 128], warps = 8, stages = 2, groups = 1, order = 11", true},
+    {96, 512, 512, 64, "sm_90a",
+     "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 3, groups = 1, order = 96", true},
+    {129, 300, 300, 64, "sm_90a",
+     "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 3, groups = 1, order = 129", true},
+    {1, 32768, 32768, 64, "sm_90a",
+     "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 3, groups = 1, order = 2", true},
+    {300, 128, 128, 64, "sm_90a", "tile = [1, 128, 64], reduce = [64, 64], warps = 8, stages = 3, groups = 1", true},
+    {16, 1024, 1024, 64, "sm_90a", "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 3, groups = 1", true},
     {96, 512, 512, 64, "sm_80", "tile = [1, 128, 64], reduce = [128, 64], warps = 8, stages = 2", true},
     // Singles: no roles, and fewer keys where registers are few.
     {96, 512, 512, 64, "sm_90a", "tile = [1, 64, 64], reduce = [64, 64], warps = 4, stages = 2", false, true},

@@ -18,9 +18,10 @@
 // Both roles count the same steps, through all programs, so the copies of the next program run while this one's results
 // are stored. MultiplyLoop.h has the forms of the loop that multiplies.
 //
-// Where programs have loops of different length, each has a block of its own, the longest first, because the hardware
-// balances that better than a fixed assignment. An exception is a schedule with an order in which blocks that take
-// several programs get equally many steps (tilegen/emit/EmitTiles.cpp).
+// Where programs have loops of different length, each has a block of its own, because the hardware balances that better
+// than most fixed assignments. An exception is a schedule whose order puts long programs before short ones (those of a
+// causal attention). Then blocks go through the programs there and back (thereAndBack): the block that had the longest
+// program of a round has the shortest one of the next round.
 //
 // Where a kernel may start before the kernels that it reads from end, the thread that copies fills the first slots with
 // constants before it waits for those kernels (earlySteps):
@@ -52,6 +53,7 @@ namespace {
 /// compute the positions of pixels, unless the warps that multiply split singles and need the registers themselves.
 constexpr int64_t registersToCopy = 24, registersToCopyMore = 32, registersToWalk = 40, mostRegisters = 240,
                   warpsToCopy = 4;
+constexpr int64_t bytesOfBarriers = 1 << 10; // of all rings, at most
 
 /// Registers of a thread of each role; 0: as many as a thread has at the start.
 struct RoleBudget {
@@ -77,6 +79,9 @@ private:
   bool countsPrograms() const {
     return turns_ || llvm::any_of(plan_.rings, [](auto &ring) { return ring.isOfProgram; });
   }
+  int64_t slotsOf(const PlannedRing &ring) const { return ring.isOfProgram ? slotsOfPrograms_ : schedule_.getStages(); }
+  int64_t countSlotsOfPrograms();
+  Value thereAndBack(Value index, int64_t programs);
   Value makeRoom(RankedTensorType type, unsigned fast, int64_t slots);
   void makeRooms();
   void makeRings();
@@ -108,6 +113,7 @@ private:
   Value turns_;             // the ring by which groups take turns; null if there is one group
   Value earlySteps_;        // how many first steps had their constants copied before the wait; null: none
   int64_t blocks_ = 0;      // of the grid, if it is persistent
+  int64_t slotsOfPrograms_ = 1;
 };
 
 } // namespace
@@ -143,11 +149,31 @@ Value RoleBuilder::makeRoom(RankedTensorType type, unsigned fast, int64_t slots)
   return SharedAllocOp::create(b_, loc_, SharedType::get(b_.getContext(), plain, fast, slots), 0);
 }
 
+/// How many slots the rings that are filled once a program have: two where a block takes several programs, so that the
+/// operands of the next one come before this one has read its own for the last time, and shared memory has room for
+/// them beside the results on their way out.
+int64_t RoleBuilder::countSlotsOfPrograms() {
+  auto extent = dyn_cast<AffineConstantExpr>(kernel_.getGrid().getResult(0));
+  if (!isPersistent_ || plan_.splitsSingles || schedule_.getGroups() > 1 || (extent && extent.getValue() <= blocks_))
+    return 1;
+  int64_t bytes = bytesOfBarriers;
+  auto add = [&](Type type, int64_t times) {
+    auto tile = cast<RankedTensorType>(type);
+    bytes += times * tile.getNumElements() * tile.getElementTypeBitWidth() / 8;
+  };
+  for (CopiedOperand &copied : plan_.copied)
+    add(copied.load.getType(), plan_.rings[copied.ring].isOfProgram ? 2 : schedule_.getStages());
+  for (const StagedOperand &staged : plan_.staged)
+    add(staged.value.getType(), 1);
+  kernel_.walk([&](StoreOp store) { add(store.getValue().getType(), 1); });
+  return bytes <= facts_.sharedBytes ? 2 : 1;
+}
+
 void RoleBuilder::makeRooms() {
   SmallVector<Value> rooms;
   for (CopiedOperand &copied : plan_.copied) {
     auto type = cast<RankedTensorType>(copied.load.getType());
-    rooms.push_back(makeRoom(type, copied.fast, plan_.rings[copied.ring].isOfProgram ? 1 : schedule_.getStages()));
+    rooms.push_back(makeRoom(type, copied.fast, slotsOf(plan_.rings[copied.ring])));
     maps_.push_back(makeTensorMap(b_, loc_, copied.access, copied.load.getBuffer(), plan_.roundsSingles));
   }
   for (auto [load, i] : plan_.copyOf)
@@ -166,7 +192,7 @@ void RoleBuilder::makeRings() {
     return RingAllocOp::create(b_, loc_, RingType::get(b_.getContext(), slots, schedule_.getWarps()), 0);
   };
   for (const PlannedRing &ring : plan_.rings)
-    rooms_.rings.push_back(make(ring.isOfProgram ? 1 : schedule_.getStages()));
+    rooms_.rings.push_back(make(slotsOf(ring)));
   if (schedule_.getGroups() > 1)
     turns_ = make(schedule_.getGroups());
 }
@@ -200,9 +226,9 @@ Value RoleBuilder::multiply(IRMapping &now, Place at) {
     when(isLater, [&] { RingDrainOp::create(b_, loc_, turns_, before); });
   }
   stage(now);
+  rooms_.slots.clear();
   for (auto [planned, ring] : llvm::zip(plan_.rings, rooms_.rings))
-    if (planned.isOfProgram)
-      RingWaitOp::create(b_, loc_, ring, at.program);
+    rooms_.slots.push_back(planned.isOfProgram ? RingWaitOp::create(b_, loc_, ring, at.program) : Value());
   return emitMultiplyLoop(b_, plan_, rooms_, now, at.step, [&] {
     if (turns_)
       RingReleaseOp::create(b_, loc_, turns_, at.program);
@@ -334,6 +360,20 @@ Value RoleBuilder::fillProgram(Value number, bool stores, llvm::function_ref<Val
   return after;
 }
 
+/// The number of the program that is taken as number `index`: of every second round of all blocks, from the first round
+/// on, the programs are taken backwards.
+Value RoleBuilder::thereAndBack(Value index, int64_t programs) {
+  AffineExpr d0 = b_.getAffineDimExpr(0), round = d0.floorDiv(blocks_), isOdd = round % 2;
+  auto evaluate = [&](AffineExpr expr) -> Value {
+    return SizeOp::create(b_, loc_, AffineMap::get(1, kernel_.getNumSymbols(), expr), ValueRange{index});
+  };
+  // The last round may have fewer programs than there are blocks. What is not wanted is made negative.
+  Value whole = evaluate((round * 2 + 1) * blocks_ - 1 - d0 - isOdd * 2 * programs),
+        last = evaluate(round * blocks_ + programs - 1 - d0 - isOdd * 2 * programs),
+        forwards = evaluate(d0 + (isOdd - 1) * 2 * programs);
+  return arith::MaxSIOp::create(b_, loc_, arith::MinSIOp::create(b_, loc_, whole, last), forwards);
+}
+
 /// Emits the body of one role. Of the programs that its block takes, group number `group` takes every `groups`-th.
 void RoleBuilder::fillBody(Region &body, int64_t group, bool stores) {
   int64_t groups = stores ? schedule_.getGroups() : 1;
@@ -364,7 +404,9 @@ void RoleBuilder::fillBody(Region &body, int64_t group, bool stores) {
   auto loop = scf::ForOp::create(b_, loc_, first, end, constant(groups * blocks_), inits);
   b_.setInsertionPointToStart(loop.getBody());
   Place at{loop.getRegionIterArgs()[0], counts ? loop.getRegionIterArgs()[1] : Value()};
-  SmallVector<Value> next{fillProgram(loop.getInductionVar(), stores,
+  bool areSorted = number && !isEquallyLong(plan_.loop);
+  Value program = loop.getInductionVar();
+  SmallVector<Value> next{fillProgram(areSorted ? thereAndBack(program, number.getValue()) : program, stores,
                                       [&](IRMapping &now) { return stores ? multiply(now, at) : copy(now, at); })};
   if (groups > 1)
     next.front() = plus(next.front(), skipped(groups - 1));
@@ -374,6 +416,12 @@ void RoleBuilder::fillBody(Region &body, int64_t group, bool stores) {
 }
 
 void RoleBuilder::run() {
+  auto extent = dyn_cast<AffineConstantExpr>(kernel_.getGrid().getResult(0));
+  int64_t most = extent ? extent.getValue() : schedule_.getMostTiles() * schedule_.getParts(); // 0: not known
+  blocks_ = most ? std::min(most, facts_.units) : facts_.units;
+  if (most && kernel_.getClusterBlocks() > 1) // a block of a cluster takes one program (tile.part_sum)
+    blocks_ = most;
+  slotsOfPrograms_ = countSlotsOfPrograms();
   b_.setInsertionPointToStart(&kernel_.getBody().front());
   makeRooms();
   makeRings();
@@ -383,11 +431,6 @@ void RoleBuilder::run() {
   registers.push_back(budget_.toCopy);
   warpsOf.push_back(warpsToCopy), elected.push_back(true);
 
-  auto extent = dyn_cast<AffineConstantExpr>(kernel_.getGrid().getResult(0));
-  int64_t most = extent ? extent.getValue() : schedule_.getMostTiles() * schedule_.getParts(); // 0: not known
-  blocks_ = most ? std::min(most, facts_.units) : facts_.units;
-  if (most && kernel_.getClusterBlocks() > 1) // a block of a cluster takes one program (tile.part_sum)
-    blocks_ = most;
   b_.setInsertionPoint(kernel_.getBody().front().getTerminator());
   auto roles = RolesOp::create(b_, loc_, warpsOf, registers, elected, groups + 1);
   for (int64_t group = 0; group < groups; ++group)

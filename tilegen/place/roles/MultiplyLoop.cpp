@@ -62,8 +62,8 @@ private:
 
 //===- Products ---------------------------------------------------------------------------------------------------===//
 
-/// Starts a product: reads the operands that are loaded in the loop from `slot`, and those of all steps from their only
-/// slot.
+/// Starts a product: reads the operands that are loaded in the loop from `slot`, those of all steps from their
+/// program's slot, and what was written to shared memory from its only one.
 void MultiplyLoop::start(DotOp dot, IRMapping &at, Value slot) {
   for (bool isLhs : {true, false}) {
     Value operand = isLhs ? dot.getLhs() : dot.getRhs();
@@ -73,7 +73,10 @@ void MultiplyLoop::start(DotOp dot, IRMapping &at, Value slot) {
     auto type = cast<RankedTensorType>(operand.getType());
     auto read = withLayout(type, operandLayout(dot, isLhs ? Operand::A : Operand::B, type));
     bool isOfStep = operand.getDefiningOp()->getBlock() == source_.getBody();
-    Value from = isOfStep ? slot : constant(0);
+    auto copy = plan_.copyOf.find(operand.getDefiningOp());
+    Value from = isOfStep                     ? slot
+                 : copy != plan_.copyOf.end() ? rooms_.slots[plan_.copied[copy->second].ring]
+                                              : constant(0);
     at.map(operand, SharedReadOp::create(b_, loc_, read, room->second, from).getResult());
   }
   b_.clone(*dot, at);

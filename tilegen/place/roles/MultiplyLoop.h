@@ -38,6 +38,7 @@ namespace tilewright::tile {
 /// What a role that multiplies finds in shared memory. A room is an allocation of it (tile.shared_alloc).
 struct RoleRooms {
   llvm::SmallVector<mlir::Value> rings; // as in RolePlan::rings
+  llvm::SmallVector<mlir::Value> slots; // of this program in the rings that are filled once a program; null for others
   mlir::Value rewritten; // the left side's lower parts, or the left side rounded; null where singles are not split
   llvm::DenseMap<mlir::Operation *, mlir::Value> room; // of an operand, by the operation that computes it
 };

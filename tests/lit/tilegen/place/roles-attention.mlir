@@ -6,18 +6,19 @@
 // RUN: tilewright-opt %s --split-input-file --tilewright-place-tiles=target=sm_80 | FileCheck %s --check-prefix=SM80
 // SM80-NOT: tile.roles
 
-// The loop is rotated: a step's scores are started before the mix of the step before, and waited for first. Blocks are persistent.
+// The loop is rotated: a step's scores are started before the mix of the step before, and waited for first. Blocks are persistent,
+// and there are more programs than blocks: the queries of the next one come early.
 // CHECK-LABEL: tile.kernel @rotated
 // CHECK-SAME: grid = #[[GRID:.*]],
-// CHECK-DAG: %[[Q:.*]] = tile.shared_alloc offset {{[0-9]+}} : <tensor<1x64x64xf16>, fast = 2, slots = 1>
+// CHECK-DAG: %[[Q:.*]] = tile.shared_alloc offset {{[0-9]+}} : <tensor<1x64x64xf16>, fast = 2, slots = 2>
 // CHECK-DAG: %[[K:.*]] = tile.shared_alloc offset {{[0-9]+}} : <tensor<1x64x64xf16>, fast = 1, slots = 2>
 // CHECK-DAG: %[[V:.*]] = tile.shared_alloc offset {{[0-9]+}} : <tensor<1x64x64xf16>, fast = 2, slots = 2>
 // CHECK: %[[KEYS:.*]] = tile.ring_alloc offset {{[0-9]+}} : <slots = 2, releases = 4>
-// CHECK: %[[QUERIES:.*]] = tile.ring_alloc offset {{[0-9]+}} : <slots = 1, releases = 4>
+// CHECK: %[[QUERIES:.*]] = tile.ring_alloc offset {{[0-9]+}} : <slots = 2, releases = 4>
 // CHECK: %[[VALUES:.*]] = tile.ring_alloc offset {{[0-9]+}} : <slots = 2, releases = 4>
 // CHECK: tile.roles attributes {elected = array<i1: false, true>, registers = array<i64: 0, 0>, warps = array<i64: 4, 4>} {
 // CHECK: scf.for %{{.*}} iter_args(%[[FIRST:.*]] = %{{.*}}, %[[PROGRAM:.*]] = %{{.*}}) -> (index, index) {
-// CHECK: tile.ring_wait %[[QUERIES]][%[[PROGRAM]]]
+// CHECK: %[[QSLOT:.*]] = tile.ring_wait %[[QUERIES]][%[[PROGRAM]]]
 // CHECK: tile.ring_wait %[[KEYS]][%[[FIRST]]]
 // CHECK: %[[S0:.*]] = tile.dot
 // CHECK: tile.dot_wait 0 of %[[S0]]
@@ -28,7 +29,7 @@
 // CHECK: scf.for {{.*}}, %[[HALF:[^ ]*]] = %[[H0]], %[[READY:[^ ]*]] = %[[B0]], %[[STEP:[^ ]*]] = %{{.*}}) -> (
 // CHECK: %[[BEFORE:.*]] = arith.subi %[[STEP]]
 // CHECK-NEXT: %[[KSLOT:.*]] = tile.ring_wait %[[KEYS]][%[[STEP]]]
-// CHECK: tile.shared_read %[[Q]][%c0
+// CHECK: tile.shared_read %[[Q]][%[[QSLOT]]]
 // CHECK: tile.shared_read %[[K]][%[[KSLOT]]]
 // CHECK: %[[S:.*]] = tile.dot
 // CHECK-NEXT: %[[VSLOT:.*]] = tile.ring_wait %[[VALUES]][%[[BEFORE]]]
@@ -48,7 +49,7 @@
 // CHECK: tile.dot
 // CHECK: tile.dot_wait 0
 // CHECK: tile.ring_release %[[VALUES]]
-// CHECK: tile.store
+// CHECK: tile.bulk_store
 // CHECK: }, {
 // CHECK: tile.ring_acquire %[[QUERIES]]{{.*}} bytes 8192
 // CHECK: tile.bulk_copy
@@ -57,9 +58,9 @@
 // CHECK: tile.bulk_copy
 // CHECK: tile.ring_acquire %[[VALUES]]{{.*}} bytes 8192
 // CHECK: tile.bulk_copy
-tile.kernel @rotated(%x: !tile.buffer<f16, () -> (4, 512, 64)>, %keys: !tile.buffer<f16, () -> (4, 512, 64)>,
-                 %values: !tile.buffer<f16, () -> (4, 512, 64)>, %y: !tile.buffer<f32, () -> (4, 512, 64)>)
-    attributes {grid = affine_map<() -> (32, 1, 1)>,
+tile.kernel @rotated(%x: !tile.buffer<f16, () -> (40, 512, 64)>, %keys: !tile.buffer<f16, () -> (40, 512, 64)>,
+                 %values: !tile.buffer<f16, () -> (40, 512, 64)>, %y: !tile.buffer<f32, () -> (40, 512, 64)>)
+    attributes {grid = affine_map<() -> (320, 1, 1)>,
                 schedule = #tile.schedule<attention, tile = [1, 64, 64], reduce = [64, 64], warps = 4, stages = 2, groups = 1>} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
@@ -69,11 +70,11 @@ tile.kernel @rotated(%x: !tile.buffer<f16, () -> (4, 512, 64)>, %keys: !tile.buf
   %m = tile.size (d0) -> ((d0 mod 8) * 64)(%p)
   %zero = arith.constant dense<0.0> : tensor<1x64x64xf32>
   %none = arith.constant dense<0.0> : tensor<1x64x1xf32>
-  %q = tile.load %x[%b, %m, %c0] bounds () -> (4, 512, 64) map (d0, d1, d2) -> (d0, d1, d2) : !tile.buffer<f16, () -> (4, 512, 64)> -> tensor<1x64x64xf16>
+  %q = tile.load %x[%b, %m, %c0] bounds () -> (40, 512, 64) map (d0, d1, d2) -> (d0, d1, d2) : !tile.buffer<f16, () -> (40, 512, 64)> -> tensor<1x64x64xf16>
   %last:2 = scf.for %n = %c0 to %c512 step %c64 iter_args(%sum = %none, %mix = %zero) -> (tensor<1x64x1xf32>, tensor<1x64x64xf32>) {
-    %k = tile.load %keys[%b, %c0, %n] bounds () -> (4, 64, 512) map (d0, d1, d2) -> (d0, d2, d1) : !tile.buffer<f16, () -> (4, 512, 64)> -> tensor<1x64x64xf16>
+    %k = tile.load %keys[%b, %c0, %n] bounds () -> (4, 64, 512) map (d0, d1, d2) -> (d0, d2, d1) : !tile.buffer<f16, () -> (40, 512, 64)> -> tensor<1x64x64xf16>
     %s = tile.dot %q, %k, %zero : tensor<1x64x64xf16>, tensor<1x64x64xf16>, tensor<1x64x64xf32>
-    %v = tile.load %values[%b, %n, %c0] bounds () -> (4, 512, 64) map (d0, d1, d2) -> (d0, d1, d2) : !tile.buffer<f16, () -> (4, 512, 64)> -> tensor<1x64x64xf16>
+    %v = tile.load %values[%b, %n, %c0] bounds () -> (40, 512, 64) map (d0, d1, d2) -> (d0, d1, d2) : !tile.buffer<f16, () -> (40, 512, 64)> -> tensor<1x64x64xf16>
     %t = tile.reduce <sum> %s dim 2 : tensor<1x64x64xf32> -> tensor<1x64x1xf32>
     %sums = arith.addf %sum, %t : tensor<1x64x1xf32>
     %ts = tile.broadcast %t : tensor<1x64x1xf32> -> tensor<1x64x64xf32>
@@ -84,7 +85,7 @@ tile.kernel @rotated(%x: !tile.buffer<f16, () -> (4, 512, 64)>, %keys: !tile.buf
   }
   %w = tile.broadcast %last#0 : tensor<1x64x1xf32> -> tensor<1x64x64xf32>
   %r = arith.divf %last#1, %w : tensor<1x64x64xf32>
-  tile.store %r, %y[%b, %m, %c0] bounds () -> (4, 512, 64) map (d0, d1, d2) -> (d0, d1, d2) : tensor<1x64x64xf32> -> !tile.buffer<f32, () -> (4, 512, 64)>
+  tile.store %r, %y[%b, %m, %c0] bounds () -> (40, 512, 64) map (d0, d1, d2) -> (d0, d1, d2) : tensor<1x64x64xf32> -> !tile.buffer<f32, () -> (40, 512, 64)>
   tile.return
 }
 

@@ -88,6 +88,15 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<(
 // -----
 
 tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %a = arith.constant dense<0.0> : tensor<8x8xf32>
+  // expected-error@+1 {{expected a live depth and live columns within the right side, got 9 and 8 of 'tensor<8x8xf32>'}}
+  %d = tile.dot %a, %a, %a {live_depth = 9 : i64} : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
   %a = arith.constant dense<0.0> : tensor<8x8xf16>
   // expected-error@+1 {{expected operands of one type, or singles and halves, and an accumulator of 'f32'}}
   %d = tile.dot %a, %a, %a : tensor<8x8xf16>, tensor<8x8xf16>, tensor<8x8xf16>
