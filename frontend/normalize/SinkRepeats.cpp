@@ -8,6 +8,9 @@
 //     %3 = arith.mulf %2, %s                     ->    %3 = graph.reshape %2
 //     %4 = graph.contract %q, %3                       %4 = graph.contract %q, %3
 //
+// The same holds for what several operations read, such as the mask of padding that all layers of a model add to their
+// scores: it is computed once, and each kernel reads the one result through the broadcast.
+//
 // Elsewhere arithmetic stays behind broadcasts, where kernels take it in.
 #include "frontend/normalize/Patterns.h"
 #include "frontend/normalize/Rebuild.h"
@@ -68,6 +71,20 @@ bool isMultiplied(Value value) {
   return false;
 }
 
+/// Whether several operations read `value`, as it is or after arithmetic that this rewrite could move as well.
+bool isShared(Value value) {
+  constexpr int mostSteps = 32;
+  for (int step = 0; step < mostSteps && value.hasOneUse(); ++step) {
+    Operation *reader = *value.user_begin();
+    bool isAccess = isa<graph::ReshapeOp, graph::TransposeOp, graph::BroadcastOp>(reader);
+    if (!isAccess && !(isElementwise(reader) && variedOperand(reader)))
+      return false;
+    value = reader->getResult(0);
+  }
+  llvm::SmallPtrSet<Operation *, 4> readers(value.user_begin(), value.user_end());
+  return readers.size() > 1;
+}
+
 struct SinkRepeats : RewritePattern {
   explicit SinkRepeats(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
@@ -75,7 +92,7 @@ struct SinkRepeats : RewritePattern {
       return failure();
     Value varied = variedOperand(op);
     graph::BroadcastOp repeat = varied ? repeatOf(varied) : graph::BroadcastOp();
-    if (!repeat || !isMultiplied(op->getResult(0)))
+    if (!repeat || !(isMultiplied(op->getResult(0)) || isShared(op->getResult(0))))
       return failure();
     // A splat constant must have known sizes.
     if (tensorOf(repeat.getData()).hasStaticShape() != tensorOf(op->getResult(0)).hasStaticShape())

@@ -1,4 +1,5 @@
-// Arithmetic on what a contraction multiplies is done before its elements are repeated, elsewhere behind the repeats.
+// Arithmetic on what a contraction multiplies, or several operations read, is done before its elements are repeated, elsewhere
+// behind the repeats.
 // RUN: tilewright-opt %s --split-input-file --tilewright-normalize-graph | FileCheck %s
 
 // Scaled keys that four heads of queries share.
@@ -66,5 +67,29 @@ module attributes {graph.nodes = ["expand|Expand", "reshape|Reshape", "mul|Mul",
     %3 = graph.contract %q, %2 maps [#q, #k, #s] {graph.node = 3 : i64} : tensor<32x16x64xf32>, tensor<32x512x64xf32> -> tensor<32x16x512xf32>
     %4 = math.exp %0 {graph.node = 4 : i64} : tensor<8x4x512x64xf32>
     return %3, %4 : tensor<32x16x512xf32>, tensor<8x4x512x64xf32>
+  }
+}
+
+// -----
+
+// A mask that two layers add is computed once for all rows; one that a single layer adds stays behind its broadcast.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[M:.*]] = arith.select %arg2, %{{.*}}, %{{.*}} : tensor<4x64xi1>, tensor<4x64xf32>
+// CHECK-DAG: %[[B:.*]] = graph.broadcast %[[M]] dims [0, 2] {{.*}} : tensor<4x64xf32> -> tensor<4x32x64xf32>
+// CHECK-DAG: arith.addf %arg0, %[[B]]
+// CHECK-DAG: arith.addf %arg1, %[[B]]
+// CHECK-DAG: arith.select %{{.*}}, %{{.*}}, %{{.*}} : tensor<4x32x64xi1>, tensor<4x32x64xf32>
+module attributes {graph.nodes = ["expand|Expand", "where|Where", "a|Add", "b|Add", "expand2|Expand", "where2|Where", "c|Add"]} {
+  func.func @main(%a: tensor<4x32x64xf32>, %b: tensor<4x32x64xf32>, %live: tensor<4x64xi1>, %other: tensor<4x64xi1>) -> (tensor<4x32x64xf32>, tensor<4x32x64xf32>, tensor<4x32x64xf32>) {
+    %zero = arith.constant dense<0.0> : tensor<4x32x64xf32>
+    %low = arith.constant dense<-65504.0> : tensor<4x32x64xf32>
+    %0 = graph.broadcast %live dims [0, 2] {graph.node = 0 : i64} : tensor<4x64xi1> -> tensor<4x32x64xi1>
+    %1 = arith.select %0, %zero, %low {graph.node = 1 : i64} : tensor<4x32x64xi1>, tensor<4x32x64xf32>
+    %2 = arith.addf %a, %1 {graph.node = 2 : i64} : tensor<4x32x64xf32>
+    %3 = arith.addf %b, %1 {graph.node = 3 : i64} : tensor<4x32x64xf32>
+    %4 = graph.broadcast %other dims [0, 2] {graph.node = 4 : i64} : tensor<4x64xi1> -> tensor<4x32x64xi1>
+    %5 = arith.select %4, %zero, %low {graph.node = 5 : i64} : tensor<4x32x64xi1>, tensor<4x32x64xf32>
+    %6 = arith.addf %a, %5 {graph.node = 6 : i64} : tensor<4x32x64xf32>
+    return %2, %3, %6 : tensor<4x32x64xf32>, tensor<4x32x64xf32>, tensor<4x32x64xf32>
   }
 }
