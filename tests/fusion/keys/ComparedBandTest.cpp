@@ -12,9 +12,27 @@ namespace {
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
 struct ComparedBandTest : tests::MaskedAttention {
-  /// Whether the constant of these numbers is compared. What the kernel computes must stay the same.
+  /// Whether the constant of these numbers is compared.
   bool isCompared(llvm::function_ref<float(int64_t row, int64_t column)> number) {
-    EXPECT_TRUE(succeeded(parse(kernel(tests::constantMask(context, number), "%x"))));
+    return isComparedIn(tests::constantMask(context, number));
+  }
+
+  /// The same for a constant of booleans, which selects the scores.
+  bool areBooleansCompared(llvm::function_ref<bool(int64_t row, int64_t column)> isLive) {
+    std::vector<std::byte> bytes;
+    for (int64_t i = 0; i < tests::maskRows * tests::maskKeys; ++i)
+      bytes.push_back(std::byte(isLive(i / tests::maskKeys, i % tests::maskKeys)));
+    return isComparedIn(fmt::format(R"(
+        %live = graph.constant "{}" : tensor<7x9xi1>
+        %never = arith.constant dense<0xFF800000> : tensor<7x9xf32>
+        %x = arith.select %live, %scores, %never : tensor<7x9xi1>, tensor<7x9xf32>
+)",
+                                    context.getLoadedDialect<graph::GraphDialect>()->constants().add(bytes)));
+  }
+
+  /// What the kernel computes must stay the same.
+  bool isComparedIn(const std::string &mask) {
+    EXPECT_TRUE(succeeded(parse(kernel(mask, "%x"))));
     graph::ConstantOp constant = *kernelOp().getOps<graph::ConstantOp>().begin();
     std::vector<tests::Dense> expected = results();
     OpBuilder builder(constant);
@@ -47,6 +65,13 @@ TEST_F(ComparedBandTest, ComparesWindowsOfZeroAndOfAnotherNumber) {
   auto isInside = [](int64_t row, int64_t column) { return column - row <= 1 && column - row >= -4; };
   EXPECT_TRUE(isCompared([&](int64_t row, int64_t column) { return isInside(row, column) ? 0 : -infinity; }));
   EXPECT_TRUE(isCompared([&](int64_t row, int64_t column) { return isInside(row, column) ? -infinity : 0; }));
+}
+
+TEST_F(ComparedBandTest, ComparesBooleans) {
+  EXPECT_TRUE(areBooleansCompared([](int64_t row, int64_t column) { return column <= row + 2; }));
+  EXPECT_TRUE(areBooleansCompared([](int64_t row, int64_t column) { return column >= row; }));
+  EXPECT_TRUE(areBooleansCompared([](int64_t row, int64_t column) { return column <= row && column > row - 3; }));
+  EXPECT_FALSE(areBooleansCompared([](int64_t row, int64_t column) { return column > row || column < row - 3; }));
 }
 
 TEST_F(ComparedBandTest, LeavesOtherConstants) {
