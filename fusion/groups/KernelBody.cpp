@@ -57,13 +57,33 @@ private:
   IRMapping mapping;
 };
 
-/// If `value` is a truncation, possibly behind accesses: the same value without it, of type `wide`. Otherwise null.
+Value unrounded(Value value, Type wide, OpBuilder &builder);
+
+/// The same selection of values that are not rounded; null if both sides are rounded anyway.
+Value unroundedSelection(arith::SelectOp select, Type wide, OpBuilder &builder) {
+  Value yes = unrounded(select.getTrueValue(), wide, builder), no = unrounded(select.getFalseValue(), wide, builder);
+  if (!yes && !no)
+    return {};
+  builder.setInsertionPoint(select);
+  RankedTensorType type = graph::withElementType(cast<RankedTensorType>(select.getType()), wide);
+  auto widened = [&](Value side) { return arith::ExtFOp::create(builder, side.getLoc(), type, side).getResult(); };
+  auto selected =
+      arith::SelectOp::create(builder, select.getLoc(), select.getCondition(),
+                              yes ? yes : widened(select.getTrueValue()), no ? no : widened(select.getFalseValue()));
+  selected->setDiscardableAttrs(select->getDiscardableAttrDictionary());
+  return selected;
+}
+
+/// If `value` is a truncation, possibly behind accesses and selections: the same value without it, of type `wide`.
+/// Otherwise null.
 Value unrounded(Value value, Type wide, OpBuilder &builder) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return {};
   if (auto truncation = dyn_cast<arith::TruncFOp>(op))
     return getElementTypeOrSelf(truncation.getIn()) == wide ? truncation.getIn() : Value();
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return unroundedSelection(select, wide, builder);
   auto access = dyn_cast<graph::AccessOpInterface>(op);
   if (!access || access.getFill())
     return {};

@@ -39,3 +39,42 @@ module {
     return %5 : tensor<16x8xf16>
   }
 }
+
+// -----
+
+// So does one that is selected, beside a number that is widened.
+// CHECK: graph.kernel
+// CHECK: %[[E:.*]] = math.exp
+// CHECK-NOT: arith.truncf
+// CHECK: %[[W:.*]] = arith.extf %{{.*}} : tensor<8xf16> to tensor<8xf32>
+// CHECK: %[[S:.*]] = arith.select %{{.*}}, %[[E]], %[[W]] : tensor<8xi1>, tensor<8xf32>
+// CHECK: arith.negf %[[S]]
+// CHECK-NEXT: arith.truncf
+// CHECK-NEXT: graph.return
+module {
+  func.func @main(%x: tensor<8xf32>, %live: tensor<8xi1>, %other: tensor<8xf16>) -> tensor<8xf16> {
+    %0 = math.exp %x : tensor<8xf32>
+    %1 = arith.truncf %0 : tensor<8xf32> to tensor<8xf16>
+    %2 = arith.select %live, %1, %other : tensor<8xi1>, tensor<8xf16>
+    %3 = arith.extf %2 : tensor<8xf16> to tensor<8xf32>
+    %4 = arith.negf %3 : tensor<8xf32>
+    %5 = arith.truncf %4 : tensor<8xf32> to tensor<8xf16>
+    return %5 : tensor<8xf16>
+  }
+}
+
+// -----
+
+// What is selected of values that are halves anyway stays a half.
+// CHECK: graph.kernel
+// CHECK: arith.select %{{.*}} : tensor<8xi1>, tensor<8xf16>
+// CHECK: arith.extf
+module {
+  func.func @main(%x: tensor<8xf16>, %live: tensor<8xi1>, %other: tensor<8xf16>) -> tensor<8xf16> {
+    %2 = arith.select %live, %x, %other : tensor<8xi1>, tensor<8xf16>
+    %3 = arith.extf %2 : tensor<8xf16> to tensor<8xf32>
+    %4 = math.exp %3 : tensor<8xf32>
+    %5 = arith.truncf %4 : tensor<8xf32> to tensor<8xf16>
+    return %5 : tensor<8xf16>
+  }
+}
