@@ -81,8 +81,7 @@ bool isShared(Value value) {
       return false;
     value = reader->getResult(0);
   }
-  llvm::SmallPtrSet<Operation *, 4> readers(value.user_begin(), value.user_end());
-  return readers.size() > 1;
+  return llvm::any_of(value.getUsers(), [&](Operation *reader) { return reader != *value.user_begin(); });
 }
 
 struct SinkRepeats : RewritePattern {

@@ -57,11 +57,33 @@ private:
   IRMapping mapping;
 };
 
-Value unrounded(Value value, Type wide, OpBuilder &builder);
+/// Finds values as they were before they were rounded to a half type. Each is looked at once: selections may read the
+/// same value on many ways.
+class Unrounded {
+public:
+  explicit Unrounded(MLIRContext *context) : builder(context) {}
 
-/// The same selection of values that are not rounded; null if both sides are rounded anyway.
-Value unroundedSelection(arith::SelectOp select, Type wide, OpBuilder &builder) {
-  Value yes = unrounded(select.getTrueValue(), wide, builder), no = unrounded(select.getFalseValue(), wide, builder);
+  /// If `value` is a truncation, possibly behind accesses and selections: the same value without it, of type `wide`.
+  /// Otherwise null.
+  Value of(Value value, Type wide) {
+    auto [at, isNew] = known.try_emplace({value, wide});
+    if (!isNew)
+      return at->second;
+    Value found = find(value, wide);
+    return known[{value, wide}] = found;
+  }
+
+private:
+  Value find(Value value, Type wide);
+  Value find(arith::SelectOp select, Type wide);
+
+  OpBuilder builder;
+  llvm::DenseMap<std::pair<Value, Type>, Value> known;
+};
+
+/// The same selection of values that are not rounded; null if both sides are halves anyway.
+Value Unrounded::find(arith::SelectOp select, Type wide) {
+  Value yes = of(select.getTrueValue(), wide), no = of(select.getFalseValue(), wide);
   if (!yes && !no)
     return {};
   builder.setInsertionPoint(select);
@@ -74,20 +96,18 @@ Value unroundedSelection(arith::SelectOp select, Type wide, OpBuilder &builder) 
   return selected;
 }
 
-/// If `value` is a truncation, possibly behind accesses and selections: the same value without it, of type `wide`.
-/// Otherwise null.
-Value unrounded(Value value, Type wide, OpBuilder &builder) {
+Value Unrounded::find(Value value, Type wide) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return {};
   if (auto truncation = dyn_cast<arith::TruncFOp>(op))
     return getElementTypeOrSelf(truncation.getIn()) == wide ? truncation.getIn() : Value();
   if (auto select = dyn_cast<arith::SelectOp>(op))
-    return unroundedSelection(select, wide, builder);
+    return find(select, wide);
   auto access = dyn_cast<graph::AccessOpInterface>(op);
   if (!access || access.getFill())
     return {};
-  Value data = unrounded(access.getData(), wide, builder);
+  Value data = of(access.getData(), wide);
   if (!data)
     return {};
   IRMapping mapping;
@@ -102,10 +122,10 @@ Value unrounded(Value value, Type wide, OpBuilder &builder) {
 
 /// Replaces extf(truncf(x)) by x: inside one kernel a value keeps the precision in which it was computed.
 static void keepPrecision(Block &body) {
-  OpBuilder builder(body.getParentOp()->getContext());
+  Unrounded unrounded(body.getParentOp()->getContext());
   for (Operation &op : llvm::make_early_inc_range(body))
     if (auto extension = dyn_cast<arith::ExtFOp>(op))
-      if (Value exact = unrounded(extension.getIn(), getElementTypeOrSelf(extension.getType()), builder)) {
+      if (Value exact = unrounded.of(extension.getIn(), getElementTypeOrSelf(extension.getType()))) {
         extension.replaceAllUsesWith(exact);
         extension.erase();
       }

@@ -78,3 +78,27 @@ module {
     return %5 : tensor<8xf16>
   }
 }
+
+// -----
+
+// A value that is reached on many ways is made once.
+// CHECK: graph.kernel
+// CHECK-NOT: arith.truncf
+// CHECK-COUNT-3: arith.select {{.*}} : tensor<8x8xi1>, tensor<8x8xf32>
+// CHECK-NOT: arith.select
+// CHECK: graph.return
+module {
+  func.func @main(%x: tensor<8x8xf32>, %live: tensor<8x8xi1>) -> tensor<8x8xf32> {
+    %0 = math.exp %x : tensor<8x8xf32>
+    %v0 = arith.truncf %0 : tensor<8x8xf32> to tensor<8x8xf16>
+    %t0 = graph.transpose %v0 perm [1, 0] : tensor<8x8xf16> -> tensor<8x8xf16>
+    %v1 = arith.select %live, %v0, %t0 : tensor<8x8xi1>, tensor<8x8xf16>
+    %t1 = graph.transpose %v1 perm [1, 0] : tensor<8x8xf16> -> tensor<8x8xf16>
+    %v2 = arith.select %live, %v1, %t1 : tensor<8x8xi1>, tensor<8x8xf16>
+    %t2 = graph.transpose %v2 perm [1, 0] : tensor<8x8xf16> -> tensor<8x8xf16>
+    %v3 = arith.select %live, %v2, %t2 : tensor<8x8xi1>, tensor<8x8xf16>
+    %1 = arith.extf %v3 : tensor<8x8xf16> to tensor<8x8xf32>
+    %2 = arith.negf %1 : tensor<8x8xf32>
+    return %2 : tensor<8x8xf32>
+  }
+}
