@@ -20,9 +20,10 @@ struct PixelWindow {
   int64_t planes = 0, kernelPlanes = 1; // of a volume and of its windows; 0: an image
   bool rounded = false;                 // singles by one product of tf32; filters then run along the sum
   int64_t bytesOfStep = 128;            // of a pixel's channels
+  int64_t morePad = 0;                  // at the ends of lines and columns, beside `pad`
 
   int64_t across(int64_t size, int64_t taps, int64_t edge) const {
-    return (size + 2 * edge - dilation * (taps - 1) - 1) / stride + 1;
+    return (size + 2 * edge + morePad - dilation * (taps - 1) - 1) / stride + 1;
   }
   int64_t across(int64_t size) const { return across(size, kernel, pad); }
   /// Only planes are padded where windows are one row high.
@@ -190,9 +191,10 @@ static std::string kernelText(const PixelWindow &w, int64_t gridX, int64_t gridY
 static DeviceCase pixels(const PixelWindow &w, std::string edge) {
   std::string volume = w.planes ? fmt::format("{}x", w.planes) : "",
               kernelPlanes = w.planes ? fmt::format("{}x", w.kernelPlanes) : "";
-  DeviceCase c{.name = fmt::format("pixels_{}_n{}_{}{}x{}x{}_f{}_k{}{}s{}p{}d{}_{}x{}_groups{}{}{}", typeText(w.type),
+  DeviceCase c{.name = fmt::format("pixels_{}_n{}_{}{}x{}x{}_f{}_k{}{}s{}p{}{}d{}_{}x{}_groups{}{}{}", typeText(w.type),
                                    w.images, volume, w.height, w.width, w.channels, w.filters, kernelPlanes, w.kernel,
-                                   w.stride, w.pad, w.dilation, w.bm, w.bn, w.groups,
+                                   w.stride, w.pad, w.morePad ? fmt::format("to{}", w.pad + w.morePad) : "", w.dilation,
+                                   w.bm, w.bn, w.groups,
                                    w.parts > 1 ? fmt::format("_parts{}", w.parts) : "",
                                    w.rounded             ? "_tf32"
                                    : w.bytesOfStep < 128 ? fmt::format("_by{}", w.step())
@@ -394,6 +396,12 @@ void addPixelCases(std::vector<DeviceCase> &cases) {
       int64_t few = type == DType::F32 ? 8 : 16; // whose rows of a window are runs that overlap
       add({type, 2, 9, 11, few, 64, 4, 1, 0}, "multiple of 8");
       add({type, 3, 13, 12, few, 72, 4, 2, 0}, "multiple of 8");
+      auto addWithMorePad = [&](PixelWindow w, int64_t morePad, const char *edge) {
+        w.morePad = morePad;
+        add(w, edge);
+      };
+      addWithMorePad({type, 2, 8, 9, 64, 72, 2, 1, 0}, 1, "multiple of 8"); // of a transposed convolution by 2
+      addWithMorePad({type, 2, 8, 12, 64, 64, 3, 2, 0}, 1, "multiple of 8");
       auto addVolume = [&](PixelWindow w, int64_t planes, int64_t kernelPlanes, const char *edge) {
         w.planes = planes, w.kernelPlanes = kernelPlanes;
         add(w, edge);

@@ -203,3 +203,13 @@ graph.kernel @few_columns(%x: tensor<512x256x256xf16>, %y: tensor<4x256x512xf16>
   %d = arith.divf %a, %b {graph.node = 0 : i64} : tensor<512x256x4xf32>
   graph.return %d : tensor<512x256x4xf32>
 }
+
+// A product of two vectors, which is a single number, by matrix instructions: too short for threads that share a sum.
+// CHECK-LABEL: graph.kernel @dot
+// GPU-SAME: schedule = #tile.schedule<matmul,
+graph.kernel @dot(%x: tensor<1x5xf16>, %y: tensor<5x1xf16>) -> tensor<f32> {
+  %a = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64}
+      : tensor<1x5xf16>, tensor<5x1xf16> -> tensor<1x1xf32>
+  %r = graph.reshape %a {graph.node = 0 : i64} : tensor<1x1xf32> -> tensor<f32>
+  graph.return %r : tensor<f32>
+}

@@ -19,6 +19,7 @@
 //  - Channels may have two coordinates, a group and a channel in it, which follow each other in memory.
 //  - A row of a window may be one run of elements that is longer than the distance from pixel to pixel
 //    (fusion/windows/FewChannels.h). Such runs overlap, and a line of the image has as many pixels as it holds runs.
+//    No run may end beyond its line, because all of it would be copied as zeros.
 #include "tilegen/place/roles/BulkAccess.h"
 
 #include "fusion/windows/WalkedPixels.h"
@@ -63,6 +64,7 @@ private:
   Facts factsAtStart(AffineExpr expr) const;
   bool splitAll();
   bool findExtents();
+  bool haveRuns(int64_t depth, int64_t size) const;
   bool findChannels();
   bool addSpatial(unsigned coordinate, int64_t count, int64_t by, int64_t stride);
 
@@ -210,6 +212,13 @@ bool PixelAnalysis::findExtents() {
   return true;
 }
 
+/// Are rows of windows runs that overlap, all of which end within their line of `size` elements?
+bool PixelAnalysis::haveRuns(int64_t depth, int64_t size) const {
+  const Coordinate &x = coordinates_.back();
+  return isMerged_ && x.rest == getAffineDimExpr(fast_, context_) && x.constant == 0 && depth > pitch_ &&
+         (counts_.front() - 1) * x.digit->scale + depth <= size;
+}
+
 /// Finds the channels of a pixel. A tile must take whole parts of them, so that no step of k reaches beyond a pixel.
 bool PixelAnalysis::findChannels() {
   const Coordinate &last = coordinates_.back();
@@ -221,7 +230,7 @@ bool PixelAnalysis::findChannels() {
       tilegen::dependsOn(simplifyAffineExpr(others, access_.map.getNumDims(), access_.map.getNumSymbols()), fast_))
     return false;
   pitch_ = isMerged_ ? std::gcd(std::gcd(last.digit->scale, last.constant), *size) : *size;
-  areRuns_ = isMerged_ && last.rest == fast && last.constant == 0 && depth.getValue() > pitch_;
+  areRuns_ = haveRuns(depth.getValue(), *size);
   channels_ = areRuns_ ? depth.getValue() : pitch_;
   AffineExpr start = last.rest + (isMerged_ ? 0 : last.constant);
   if (channels_ % elements_ || channels_ > *size || factsAtStart(start).divisor % elements_)

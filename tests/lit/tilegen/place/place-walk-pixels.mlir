@@ -30,6 +30,38 @@ tile.kernel @runs(%x: !tile.buffer<f16, () -> (3, 9, 224)>, %f: !tile.buffer<f16
 
 // -----
 
+// Windows of 2x2, of which the last row and column may lie outside of the image. A run of both columns would end beyond
+// its line, so a pixel has 64 channels, and the column of the window is added to it.
+// CHECK-LABEL: tile.kernel @beyond
+// CHECK: tile.tensor_map %arg0 start () -> (0) sizes () -> (64, 9, 8, 2) strides () -> (1, 64, 576, 4608) pixels [0, 0] to [0, 0] step [1, 1] : <f16, () -> (2, 8, 576)> -> <f16, [64, 64, 1, 1]>
+// CHECK: tile.size (d0, d1, d2) -> (d2 floordiv 64)
+tile.kernel @beyond(%x: !tile.buffer<f16, () -> (2, 8, 576)>, %f: !tile.buffer<f16, () -> (2, 128, 64)>,
+                    %y: !tile.buffer<f32, () -> (144, 64)>)
+    attributes {grid = affine_map<() -> (3, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 64], reduce = [1, 64], warps = 4, stages = 3, groups = 1>} {
+  %p = tile.program_id 0
+  %m = tile.size (d0) -> (d0 * 64)(%p)
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<1x64x64xf32>
+  %sum = scf.for %t = %c0 to %c4 step %c1 iter_args(%acc = %zero) -> (tensor<1x64x64xf32>) {
+    %ky = tile.size (d0) -> (d0 floordiv 2)(%t)
+    %k = tile.size (d0) -> ((d0 mod 2) * 64)(%t)
+    %a = tile.load %x[%ky, %m, %k] bounds () -> (2, 144, 128)
+        map (d0, d1, d2) -> (d1 floordiv 72, d0 + (d1 floordiv 9) mod 8, d2 + (d1 mod 9) * 64) guard [1, 2] fill 0.0 : f16
+        : !tile.buffer<f16, () -> (2, 8, 576)> -> tensor<1x64x64xf16>
+    %b = tile.load %f[%ky, %k, %c0] bounds () -> (2, 128, 64) map (d0, d1, d2) -> (d0, d1, d2)
+        : !tile.buffer<f16, () -> (2, 128, 64)> -> tensor<1x64x64xf16>
+    %d = tile.dot %a, %b, %acc : tensor<1x64x64xf16>, tensor<1x64x64xf16>, tensor<1x64x64xf32>
+    scf.yield %d : tensor<1x64x64xf32>
+  }
+  tile.store %sum, %y[%c0, %m, %c0] bounds () -> (1, 144, 64) map (d0, d1, d2) -> (d1, d2) : tensor<1x64x64xf32> -> !tile.buffer<f32, () -> (144, 64)>
+  tile.return
+}
+
+// -----
+
 // Groups of 64 channels are the channels of a pixel.
 // CHECK-LABEL: tile.kernel @groups
 // CHECK: tile.tensor_map %arg0 start () -> (0) sizes () -> (192, 8, 9, 2) strides () -> (1, 192, 1536, 13824) pixels [-1, 0] to [-1, -2] step [1, 1] : <f16, () -> (2, 9, 8, 3, 64)> -> <f16, [64, 64, 1, 1]>
