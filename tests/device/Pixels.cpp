@@ -194,8 +194,7 @@ static DeviceCase pixels(const PixelWindow &w, std::string edge) {
   DeviceCase c{.name = fmt::format("pixels_{}_n{}_{}{}x{}x{}_f{}_k{}{}s{}p{}{}d{}_{}x{}_groups{}{}{}", typeText(w.type),
                                    w.images, volume, w.height, w.width, w.channels, w.filters, kernelPlanes, w.kernel,
                                    w.stride, w.pad, w.morePad ? fmt::format("to{}", w.pad + w.morePad) : "", w.dilation,
-                                   w.bm, w.bn, w.groups,
-                                   w.parts > 1 ? fmt::format("_parts{}", w.parts) : "",
+                                   w.bm, w.bn, w.groups, w.parts > 1 ? fmt::format("_parts{}", w.parts) : "",
                                    w.rounded             ? "_tf32"
                                    : w.bytesOfStep < 128 ? fmt::format("_by{}", w.step())
                                                          : ""),

@@ -153,8 +153,7 @@ static bool addsSingles(const KernelSpace &space) {
 /// known. A single number, which has no coordinates, is no plane.
 static bool storesPlanes(const KernelSpace &space) {
   unsigned column = space.loopsOfKind(LoopKind::Column).back();
-  return llvm::none_of(space.outputs,
-                       [&](const Exprs &at) { return at.empty() || at.back().isFunctionOfDim(column); });
+  return llvm::none_of(space.outputs, [&](const Exprs &at) { return at.empty() || at.back().isFunctionOfDim(column); });
 }
 
 /// Are singles split into three products of tf32 by the warps that multiply?
