@@ -315,6 +315,27 @@ TEST_F(Options, OverAModel) { walk(InputKind::Model, "product.onnx"); }
 TEST_F(Options, OverAnArtifact) { walk(InputKind::Artifact, "product.tw"); }
 TEST_F(Options, OverAStage) { walk(InputKind::Stage, "stages/0-import.mlir"); }
 
+/// An initializer that is listed as an input is compiled in. To take a value for it and ignore it would be worse than
+/// to refuse it, also where the model has no other inputs.
+TEST_F(Options, RefuseAValueForWhatHasAnInitializer) {
+  onnx::ModelProto model = product();
+  addValue(model.mutable_graph()->add_input(), "w", 8);
+  write("listed.onnx", model);
+  Result listed = in("run listed.onnx --inputs w=w.npy");
+  EXPECT_EQ(listed.exitCode, 2);
+  EXPECT_NE(listed.said.find("the inputs are x; what has an initializer is a constant"), std::string::npos);
+
+  onnx::ModelProto constant = emptyModel();
+  *constant.mutable_graph()->add_initializer() = toProto("w", Tensor::allocate(DType::F32, {8, 8}));
+  addValue(constant.mutable_graph()->add_input(), "w", 8), addValue(constant.mutable_graph()->add_output(), "y", 8);
+  addNode(*constant.mutable_graph(), "Relu", {"w"}, "y");
+  write("constant.onnx", constant);
+  EXPECT_EQ(in("run constant.onnx").exitCode, 0);
+  Result refused = in("run constant.onnx --inputs w=w.npy");
+  EXPECT_EQ(refused.exitCode, 2);
+  EXPECT_NE(refused.said.find("the model has no inputs"), std::string::npos);
+}
+
 /// The premise of the samples: without the option, its effect does not show.
 TEST_F(Options, SamplesShowSomething) {
   EXPECT_EQ(in("run weightless.onnx").exitCode, 6);

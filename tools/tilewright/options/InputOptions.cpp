@@ -59,18 +59,21 @@ static Expected<std::vector<NamedTensor>> readArchive(const std::string &file, c
 }
 
 /// Checks an input name from the command line. Names inside of files are not checked: another tool may have chosen
-/// them.
+/// them. Initializers that the model lists as inputs too are constants of the plan, so they are refused as any other
+/// name that is no input.
 static Status checkName(const runtime::Plan &plan, const std::string &name, const std::string &source) {
   std::vector<std::string> names;
   for (runtime::ValueId id : plan.inputs)
     names.push_back(plan.values[id].name);
-  if (name.empty() || names.empty() || std::ranges::find(names, name) != names.end())
+  if (name.empty() || std::ranges::find(names, name) != names.end())
     return {};
-  return {Code::Usage, fmt::format("--inputs {}: the inputs are {}", source, fmt::join(names, ", "))};
+  return {Code::Usage, fmt::format("--inputs {}: {}; what has an initializer is a constant, and is not given", source,
+                                   names.empty() ? "the model has no inputs"
+                                                 : fmt::format("the inputs are {}", fmt::join(names, ", ")))};
 }
 
-/// The tensors of one --inputs; random:SEED sets `seed` instead.
-static Expected<std::vector<NamedTensor>> readSource(const std::string &source, const runtime::Plan &plan,
+/// The tensors of one --inputs; random:SEED sets `seed` instead. Without a plan names are not checked.
+static Expected<std::vector<NamedTensor>> readSource(const std::string &source, const runtime::Plan *plan,
                                                      uint64_t &seed) {
   if (source.starts_with("random:")) {
     std::string_view digits = std::string_view(source).substr(7);
@@ -80,14 +83,16 @@ static Expected<std::vector<NamedTensor>> readSource(const std::string &source, 
     return std::vector<NamedTensor>();
   }
   if (fs::is_directory(source)) {
-    Expected<std::vector<NamedTensor>> values = readValues(source, DataKind::Input, plan);
-    return values && values->empty() && !plan.inputs.empty() ? nothingFound("--inputs", source, DataKind::Input)
-                                                             : values;
+    Expected<std::vector<NamedTensor>> values = readValues(source, DataKind::Input, plan ? *plan : runtime::Plan());
+    return values && values->empty() && plan && !plan->inputs.empty()
+               ? nothingFound("--inputs", source, DataKind::Input)
+               : values;
   }
   size_t equal = source.find('=');
   std::string name = equal == std::string::npos ? "" : source.substr(0, equal),
               file = equal == std::string::npos ? source : source.substr(equal + 1);
-  TILEWRIGHT_TRY(checkName(plan, name, source));
+  if (plan)
+    TILEWRIGHT_TRY(checkName(*plan, name, source));
   if (file.ends_with(".npz"))
     return readArchive(file, name);
   if (name.empty())
@@ -104,7 +109,7 @@ std::vector<NamedTensor> namedInputs(const InputOptions &options) {
   uint64_t seed = options.seed.value_or(0);
   std::vector<NamedTensor> given;
   for (const std::string &source : options.inputs) {
-    Expected<std::vector<NamedTensor>> tensors = readSource(source, {}, seed);
+    Expected<std::vector<NamedTensor>> tensors = readSource(source, nullptr, seed);
     if (!tensors || std::ranges::any_of(*tensors, [](const NamedTensor &tensor) { return tensor.name.empty(); }))
       return {};
     given.insert(given.end(), tensors->begin(), tensors->end());
@@ -132,7 +137,7 @@ Expected<std::vector<Tensor>> readInputs(const runtime::Plan &plan, const InputO
   for (const std::string &source : options.inputs) {
     if (options.seed && source.starts_with("random:"))
       return Status(Code::Usage, fmt::format("--seed and --inputs {} say the same: give one of them", source));
-    Expected<std::vector<NamedTensor>> tensors = readSource(source, plan, seed);
+    Expected<std::vector<NamedTensor>> tensors = readSource(source, &plan, seed);
     if (!tensors)
       return tensors.status();
     given.insert(given.end(), tensors->begin(), tensors->end());
