@@ -201,12 +201,14 @@ Term cumulatedDirectly(NodeBuilder &b, Term x, int64_t axis, ReduceKind kind, Or
 /// The same in blocks: within each block, and over the blocks before it. So the work grows with the length, not with
 /// its square, and chains of additions are shorter. Blocks of blocks are formed only if the length is known, because
 /// each level adds three kernels. Integers of unknown length, such as positions that are counted by a mask of tokens,
-/// are cumulated directly.
+/// are cumulated directly, unless their length is more than one size, as that of a square mask is, whose rows follow
+/// each other.
 Term cumulated(NodeBuilder &b, Term x, int64_t axis, ReduceKind kind, Order order) {
   constexpr int64_t block = 16;
   AffineExpr length = x.sizes()[axis];
   std::optional<int64_t> known = graph::constantSize(length);
-  if (known ? *known <= block : !x.isFloat())
+  bool isOneSize = isa<AffineSymbolExpr>(length);
+  if (known ? *known <= block : !x.isFloat() && isOneSize)
     return cumulatedDirectly(b, x, axis, kind, order);
   AffineExpr blocks = graph::canonicalSize(length.ceilDiv(block));
   Sizes padded = x.sizes(), split = padded;

@@ -345,6 +345,16 @@ std::vector<SymbolicCase> others() {
                         rank ? std::vector<Dim>{"n"} : std::vector<Dim>{}, DType::F32);
     list.push_back(std::move(squeeze));
   }
+  // Integers along a length that is two sizes are cumulated in blocks, whose last is not full.
+  SymbolicCase cumulated{"IntegersAlongTwoSizes", TinyModel(18), {{{1, 1}}, {{3, 5}}, {{4, 8}}, {{40, 41}}}, {}};
+  TinyModel &c = cumulated.model.input("x", {"h", "w"}).output("y");
+  c.integers("flat", {1}, {-1}), c.integers("axis", {1}, {0});
+  c.floats("level", {}, {0.1f}), c.node("Greater", {"x", "level"}, {"above"});
+  setAttribute(c.node("Cast", {"above"}, {"whole"}), "to", static_cast<int64_t>(DType::I64));
+  c.node("Reshape", {"whole", "flat"}, {"row"});
+  c.node("CumSum", {"row", "axis"}, {"sums"});
+  setAttribute(c.node("Cast", {"sums"}, {"y"}), "to", static_cast<int64_t>(DType::F32));
+  list.push_back(std::move(cumulated));
   return list;
 }
 
