@@ -159,6 +159,8 @@ Result slice(NodeBuilder &b) {
     return std::nullopt;
   int64_t count = shape[axis], inner = elementCount({shape.begin() + axis + 1, shape.end()}),
           outer = elementCount({shape.begin(), shape.begin() + axis});
+  if (outer == 0) // what is kept of the axis is counted along the first line
+    return std::nullopt;
   int64_t step = steps[0], low = step > 0 ? 0 : -1, high = step > 0 ? count : count - 1;
   auto clamp = [&](int64_t at) { return std::clamp(at < 0 ? (at < -count ? low : at + count) : at, low, high); };
   Sizes elements, sizes = b.sizes(0);
@@ -213,9 +215,11 @@ Result reshape(NodeBuilder &b) {
 
 Result expand(NodeBuilder &b) {
   auto shape = numbers(b, 1);
-  if (!shape || shape->size() != 1 || shape->front() > 64 || contents(b, 0).size() != 1 || b.rank(0) > 1)
+  if (!shape || shape->size() != 1 || shape->front() < 0 || shape->front() > 64)
     return std::nullopt;
-  return vectorOf(b, Sizes(std::max<int64_t>(shape->front(), 1), contents(b, 0)[0]));
+  if (contents(b, 0).size() != 1 || b.rank(0) > 1)
+    return std::nullopt;
+  return vectorOf(b, Sizes(shape->front(), contents(b, 0)[0]));
 }
 
 //===- Arithmetic -------------------------------------------------------------------------------------------------===//
@@ -225,7 +229,8 @@ template <typename Function> Result elementwise(NodeBuilder &b, Function functio
   if (b.rank(0) > 1 || b.rank(1) > 1 || (left.size() != right.size() && left.size() != 1 && right.size() != 1))
     return std::nullopt;
   Sizes elements;
-  for (size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
+  size_t count = left.size() == 1 ? right.size() : left.size(); // an empty list and one number give an empty list
+  for (size_t i = 0; i < count; ++i) {
     AffineExpr value = function(left[left.size() == 1 ? 0 : i], right[right.size() == 1 ? 0 : i]);
     if (!value)
       return std::nullopt;

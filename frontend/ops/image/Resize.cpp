@@ -23,33 +23,33 @@ struct SymbolicAxis {
   double scale; // 0: implied by the sizes
 };
 
-/// The source position of result coordinate `at`, by `coordinate_transformation_mode`.
-double sourcePosition(const Axis &axis, int64_t at, const std::string &mode) {
-  auto x = static_cast<double>(at);
+/// The source position of result coordinate `at`, by `coordinate_transformation_mode`. Nearest neighbours are chosen by
+/// positions in float32, as exporters and other runtimes choose them: 10 / 0.1f is 100 there, but less in float64.
+template <typename Real> Real sourcePosition(const Axis &axis, int64_t at, const std::string &mode) {
+  auto x = static_cast<Real>(at), scale = static_cast<Real>(axis.scale), half = Real(0.5);
+  auto from = static_cast<Real>(axis.from), to = static_cast<Real>(axis.to);
   if (mode == "asymmetric")
-    return x / axis.scale;
+    return x / scale;
   if (mode == "align_corners")
-    return axis.to > 1 ? x * static_cast<double>(axis.from - 1) / static_cast<double>(axis.to - 1) : 0;
+    return axis.to > 1 ? x * (from - 1) / (to - 1) : 0;
   if (mode == "pytorch_half_pixel" && axis.to <= 1)
     return 0;
-  if (mode == "half_pixel_symmetric") {
-    double adjustment = static_cast<double>(axis.to) / (axis.scale * static_cast<double>(axis.from));
-    double center = static_cast<double>(axis.from) / 2, offset = center * (1 - adjustment);
-    return offset + (x + 0.5) / axis.scale - 0.5;
+  if (mode == "half_pixel_symmetric") { // only the offset is rounded to float32
+    Real offset = from / 2 * (1 - to / (scale * from));
+    return static_cast<Real>(static_cast<double>(offset) + (static_cast<double>(at) + 0.5) / scale - 0.5);
   }
   if (mode == "half_pixel" || mode == "pytorch_half_pixel")
-    return (x + 0.5) / axis.scale - 0.5;
+    return (x + half) / scale - half;
   decline("the coordinate transformation mode '{}' is not compiled", mode);
 }
 
 int64_t nearest(double position, const std::string &mode) {
-  double down = std::floor(position), fraction = position - down;
   if (mode == "floor")
-    return static_cast<int64_t>(down);
+    return static_cast<int64_t>(std::floor(position));
   if (mode == "ceil")
     return static_cast<int64_t>(std::ceil(position));
-  bool up = mode == "round_prefer_ceil" ? fraction >= 0.5 : fraction > 0.5;
-  return static_cast<int64_t>(down) + up;
+  return static_cast<int64_t>(mode == "round_prefer_ceil" ? std::floor(position + 0.5 + nearMiddle)
+                                                          : std::ceil(position - 0.5 - nearMiddle));
 }
 
 /// A constant vector of indices.
@@ -81,7 +81,8 @@ int64_t repetitions(const Axis &axis, ArrayRef<int64_t> index) {
 std::vector<int64_t> nearestIndices(const Axis &axis, const std::string &transform, const std::string &rounding) {
   std::vector<int64_t> index;
   for (int64_t i = 0; i < axis.to; ++i)
-    index.push_back(std::clamp<int64_t>(nearest(sourcePosition(axis, i, transform), rounding), 0, axis.from - 1));
+    index.push_back(
+        std::clamp<int64_t>(nearest(sourcePosition<float>(axis, i, transform), rounding), 0, axis.from - 1));
   return index;
 }
 
@@ -96,7 +97,7 @@ Term resizeLinear(NodeBuilder &b, Term x, const Axis &axis, const std::string &t
   std::vector<int64_t> below, above;
   Tensor weights = Tensor::allocate(DType::F32, {axis.to});
   for (int64_t i = 0; i < axis.to; ++i) {
-    double position = std::clamp(sourcePosition(axis, i, transform), 0.0, static_cast<double>(axis.from - 1));
+    double position = std::clamp(sourcePosition<double>(axis, i, transform), 0.0, static_cast<double>(axis.from - 1));
     below.push_back(static_cast<int64_t>(std::floor(position)));
     above.push_back(std::min(below.back() + 1, axis.from - 1));
     weights.data<float>()[i] = static_cast<float>(position - std::floor(position));
@@ -109,14 +110,14 @@ Term resizeLinear(NodeBuilder &b, Term x, const Axis &axis, const std::string &t
 
 //===- Symbolic sizes ---------------------------------------------------------------------------------------------===//
 
-/// The source position of every result coordinate, in f64: a vector of `axis.to` elements.
-Term sourcePositions(NodeBuilder &b, const SymbolicAxis &axis, const std::string &transform) {
+/// The source position of every result coordinate, in f32 or f64: a vector of `axis.to` elements.
+Term sourcePositions(NodeBuilder &b, const SymbolicAxis &axis, const std::string &transform, DType type) {
   Sizes sizes{axis.to};
-  Type f64 = b.state.builder.getF64Type(), i64 = b.state.builder.getI64Type();
-  auto real = [&](Term x) { return b.convert(x, DType::I64, DType::F64); };
+  Type i64 = b.state.builder.getI64Type();
+  auto real = [&](Term x) { return b.convert(x, DType::I64, type); };
   auto sizeOf = [&](AffineExpr size) { return real(b.sizeAs(size, sizes, i64)); };
   Term x = real(b.iota(sizes, 0, i64)), from = sizeOf(axis.from), to = sizeOf(axis.to);
-  Term scale = axis.scale > 0 ? b.splat(sizes, f64, axis.scale) : to / from;
+  Term scale = axis.scale > 0 ? b.splat(sizes, x.element(), axis.scale) : to / from;
   if (transform == "asymmetric")
     return x / scale;
   if (transform == "align_corners")
@@ -127,8 +128,11 @@ Term sourcePositions(NodeBuilder &b, const SymbolicAxis &axis, const std::string
   if (transform == "pytorch_half_pixel")
     return b.select(b.compare(arith::CmpFPredicate::OGT, arith::CmpIPredicate::sgt, to, b.like(to, 1)), centered,
                     b.like(centered, 0));
-  if (transform == "half_pixel_symmetric")
-    return from * 0.5 * (1.0 - to / (scale * from)) + centered;
+  if (transform == "half_pixel_symmetric") { // only the offset is rounded to float32
+    auto wide = [&](Term x) { return b.convert(x, type, DType::F64); };
+    Term offset = from * 0.5 * (1.0 - to / (scale * from));
+    return b.convert(wide(offset) + (wide(x) + 0.5) / wide(scale) - 0.5, DType::F64, type);
+  }
   decline("the coordinate transformation mode '{}' is not compiled", transform);
 }
 
@@ -149,16 +153,14 @@ Term resizeNearest(NodeBuilder &b, Term x, const SymbolicAxis &axis, const std::
     if (int64_t times = repetitions(like, nearestIndices(like, transform, rounding)))
       return repeated(b, x, axis.dim, times);
   }
-  Term position = sourcePositions(b, axis, transform);
-  Term whole = rounding == "floor"               ? b.apply<math::FloorOp>(position)
-               : rounding == "ceil"              ? b.apply<math::CeilOp>(position)
-               : rounding == "round_prefer_ceil" ? b.apply<math::FloorOp>(position + 0.5)
-                                                 : b.apply<math::CeilOp>(position - 0.5);
+  Term whole = nearestIndex(b, rounding, sourcePositions(b, axis, transform, DType::F32));
+  whole = b.convert(whole, DType::F32, DType::F64);
   return b.take(x, {axis.dim}, {b.convert(inside(b, whole, axis), DType::F64, DType::I64)});
 }
 
 Term resizeLinear(NodeBuilder &b, Term x, const SymbolicAxis &axis, const std::string &transform) {
-  Term position = inside(b, sourcePositions(b, axis, transform), axis), below = b.apply<math::FloorOp>(position);
+  Term position = inside(b, sourcePositions(b, axis, transform, DType::F64), axis),
+       below = b.apply<math::FloorOp>(position);
   Term low = b.take(x, {axis.dim}, {b.convert(below, DType::F64, DType::I64)});
   Term high = b.take(x, {axis.dim}, {b.convert(inside(b, below + 1.0, axis), DType::F64, DType::I64)});
   Term weight =
@@ -207,7 +209,7 @@ ChangedAxes changedAxes(NodeBuilder &b, std::optional<std::vector<double>> scale
       changed.symbolic.push_back({dims[i], source, target, scales ? (*scales)[i] : 0});
       continue;
     }
-    double wanted = scales ? std::floor(static_cast<double>(*from) * (*scales)[i]) : static_cast<double>(*result);
+    double wanted = scales ? scaledSize(*from, static_cast<float>((*scales)[i])) : static_cast<double>(*result);
     int64_t to = std::abs(wanted) < 1e15 ? static_cast<int64_t>(wanted) : -1;
     double scale = scales ? (*scales)[i] : static_cast<double>(to) / static_cast<double>(*from);
     constexpr int64_t most = 1 << 24;
@@ -243,6 +245,8 @@ void resizeBy(NodeBuilder &b, const ChangedAxes &axes, const std::string &transf
 
 } // namespace
 
+double scaledSize(int64_t size, float scale) { return std::floor(scale * static_cast<float>(size)); }
+
 AffineExpr scaledSize(AffineExpr size, double scale) {
   constexpr int64_t largestDenominator = 1024;
   for (int64_t denominator = 1; denominator <= largestDenominator; denominator *= 2)
@@ -250,6 +254,20 @@ AffineExpr scaledSize(AffineExpr size, double scale) {
         numerator == std::floor(numerator) && numerator < 1 << 20)
       return graph::canonicalSize((size * static_cast<int64_t>(numerator)).floorDiv(denominator));
   return {};
+}
+
+// In float32 until the position is whole: kernels may keep what is rounded to float32 in between as it was before.
+Term nearestIndex(NodeBuilder &b, const std::string &mode, Term position) {
+  Term low = b.apply<math::FloorOp>(position);
+  if (mode == "floor")
+    return low;
+  if (mode == "ceil")
+    return b.apply<math::CeilOp>(position);
+  b.expect(mode == "round_prefer_floor" || mode == "round_prefer_ceil",
+           fmt::format("expected a nearest_mode that Resize has, got '{}'", mode));
+  double least = mode == "round_prefer_ceil" ? 0.5 - nearMiddle : 0.5 + nearMiddle;
+  Term isAbove = b.compare(arith::CmpFPredicate::OGT, arith::CmpIPredicate::sgt, position - low, b.like(low, least));
+  return b.select(isAbove, low + 1.0, low);
 }
 
 /// Whether the indices and weights of a Resize are not known at import.

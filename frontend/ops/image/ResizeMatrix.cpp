@@ -47,56 +47,63 @@ struct ResizedAxis {
   int64_t dim;
   AffineExpr from, to; // `to` is null until it is known or read
   Term scale, roiStart, roiEnd;
-  AffineExpr border;   // how far taps may be outside of the source
-  bool isSame = false; // not resized
+  bool isExact = false; // corners are aligned by scale * from where that shrinks, not by `to`
+  AffineExpr border;    // how far taps may be outside of the source
+  bool isSame = false;  // not resized
 };
 
 Term real(NodeBuilder &b, AffineExpr size) { return b.convert(scalarOf(b, size), DType::I64, DType::F64); }
 Term realScalar(NodeBuilder &b, double value) { return b.splat({}, b.state.builder.getF64Type(), value); }
 Term isAbove(Term a, Term b) { return a.builder->compare(F::OGT, I::sgt, a, b); }
 
-/// The source position of every result coordinate.
-Term coordinates(NodeBuilder &b, const Options &options, const ResizedAxis &axis) {
+/// The length of the result that corners are aligned by: its size. ONNX's own tests interpolate to scales below 1 by
+/// scale * from instead, which need not be whole. PyTorch, whose scales are constants, and ONNX Runtime do not.
+Term alignedLength(NodeBuilder &b, const ResizedAxis &axis) {
+  Term output = real(b, axis.to);
+  if (!axis.isExact)
+    return output;
+  return b.select(isAbove(realScalar(b, 1), axis.scale), axis.scale * real(b, axis.from), output);
+}
+
+/// Positions where the corners of the source, or of its cropped part, are those of the result.
+Term alignedCoordinates(NodeBuilder &b, const Options &options, const ResizedAxis &axis, Term i, DType type) {
+  auto narrow = [&](Term x) { return b.convert(x, DType::F64, type); };
+  Term wide = alignedLength(b, axis), isOne = b.compare(F::OEQ, I::eq, wide, realScalar(b, 1));
+  Term span = narrow(b.select(isOne, realScalar(b, 1), wide - 1.0)), last = narrow(real(b, axis.from)) - 1.0;
+  if (!options.isCropped())
+    return b.select(isOne, b.like(i, 0), i * last / span);
+  Term start = narrow(axis.roiStart), end = narrow(axis.roiEnd);
+  return b.select(isOne, (start + end) * last * 0.5, start * last + i * (end - start) * last / span);
+}
+
+/// The source position of every result coordinate, in f32 or f64.
+Term coordinates(NodeBuilder &b, const Options &options, const ResizedAxis &axis, DType type) {
   const std::string &mode = options.coordinates;
-  Term i = b.convert(b.iota({axis.to}, 0, b.state.builder.getI64Type()), DType::I64, DType::F64);
-  Term input = real(b, axis.from), output = real(b, axis.to), length = axis.scale * input;
-  Term isOne = b.compare(F::OEQ, I::eq, length, realScalar(b, 1)),
-       span = b.select(isOne, realScalar(b, 1), length - 1.0);
-  Term centered = (i + 0.5) / axis.scale - 0.5;
+  auto narrow = [&](Term x) { return b.convert(x, DType::F64, type); };
+  Term index = b.convert(b.iota({axis.to}, 0, b.state.builder.getI64Type()), DType::I64, DType::F64);
+  Term i = narrow(index), scale = narrow(axis.scale), output = narrow(real(b, axis.to));
+  Term centered = (i + 0.5) / scale - 0.5;
   if (mode == "half_pixel")
     return centered;
-  if (mode == "half_pixel_symmetric")
-    return input * 0.5 * (1.0 - output / length) + centered;
+  if (mode == "half_pixel_symmetric") { // only the offset is rounded to float32
+    Term input = narrow(real(b, axis.from)), offset = input * 0.5 * (1.0 - output / (scale * input));
+    auto wide = [&](Term x) { return b.convert(x, type, DType::F64); };
+    return narrow(wide(offset) + (index + 0.5) / wide(scale) - 0.5);
+  }
   if (mode == "pytorch_half_pixel")
-    return b.select(isAbove(output, realScalar(b, 1)), centered, b.like(centered, 0));
-  if (mode == "align_corners")
-    return b.select(isOne, b.like(i, 0), i * (input - 1.0) / span);
+    return b.select(isAbove(output, b.like(output, 1)), centered, b.like(centered, 0));
   if (mode == "asymmetric")
-    return i / axis.scale;
+    return i / scale;
   if (mode == "tf_half_pixel_for_nn")
-    return (i + 0.5) / axis.scale;
-  if (!options.isCropped())
+    return (i + 0.5) / scale;
+  if (mode != "align_corners" && !options.isCropped())
     malformed("expected a coordinate_transformation_mode that Resize has, got '{}'", mode);
-  Term middle = (axis.roiStart + axis.roiEnd) * (input - 1.0) * 0.5;
-  return b.select(isOne, middle,
-                  axis.roiStart * (input - 1.0) + i * (axis.roiEnd - axis.roiStart) * (input - 1.0) / span);
+  return alignedCoordinates(b, options, axis, i, type);
 }
 
 /// Positions in f64 as indices, clamped to 0..from-1.
 Term sourceIndex(NodeBuilder &b, Term position, const ResizedAxis &axis) {
   return b.convert(b.minimum(b.maximum(position, 0), real(b, axis.from) - 1.0), DType::F64, DType::I64);
-}
-
-Term nearestIndex(NodeBuilder &b, const std::string &mode, Term x) {
-  Term low = b.apply<math::FloorOp>(x), half = b.like(x, 0.5);
-  if (mode == "floor")
-    return low;
-  if (mode == "ceil")
-    return b.apply<math::CeilOp>(x);
-  b.expect(mode == "round_prefer_floor" || mode == "round_prefer_ceil",
-           fmt::format("expected a nearest_mode that Resize has, got '{}'", mode));
-  Term up = b.compare(mode == "round_prefer_ceil" ? F::OGE : F::OGT, I::sge, x - low, half);
-  return b.select(up, low + 1.0, low);
 }
 
 /// The interpolation kernel: a triangle for mode linear, Keys' function with coefficient a for mode cubic.
@@ -141,9 +148,11 @@ Term timesMatrix(NodeBuilder &b, const Options &options, const ResizedAxis &axis
 }
 
 Term resizeAlong(NodeBuilder &b, const Options &options, const ResizedAxis &axis, Term x) {
-  Term position = coordinates(b, options, axis), result = x;
-  if (options.mode == "nearest") {
-    result = b.take(x, {axis.dim}, {sourceIndex(b, nearestIndex(b, options.nearest, position), axis)});
+  bool isNearest = options.mode == "nearest";
+  Term position = coordinates(b, options, axis, isNearest ? DType::F32 : DType::F64), result = x;
+  if (isNearest) {
+    Term index = b.convert(nearestIndex(b, options.nearest, position), DType::F32, DType::F64);
+    result = b.take(x, {axis.dim}, {sourceIndex(b, index, axis)});
   } else if (options.mode == "linear" && !options.antialias && !options.excludeOutside) {
     Term below = b.apply<math::FloorOp>(position);
     Term low = b.take(x, {axis.dim}, {sourceIndex(b, below, axis)}),
@@ -156,7 +165,7 @@ Term resizeAlong(NodeBuilder &b, const Options &options, const ResizedAxis &axis
   }
   if (!options.isCropped())
     return result;
-  Term last = real(b, axis.from) - 1.0;
+  Term last = b.convert(real(b, axis.from) - 1.0, DType::F64, isNearest ? DType::F32 : DType::F64);
   Term outside =
       either(b.compare(F::ULT, I::slt, position, b.like(position, 0)), b.compare(F::UGT, I::sgt, position, last));
   result = b.widen(result); // select has no half types
@@ -177,8 +186,7 @@ void followSizes(NodeBuilder &b, const Options &options, std::vector<ResizedAxis
     else if (!(scale > 0) || !std::isfinite(scale))
       continue;
     else if (from)
-      axis.to =
-          b.number(static_cast<int64_t>(std::min<double>(std::floor(scale * static_cast<float>(*from)), most + 1)));
+      axis.to = b.number(static_cast<int64_t>(std::min<double>(scaledSize(*from, scale), most + 1)));
     else
       axis.to = scaledSize(axis.from, scale);
     if (std::optional<int64_t> to = axis.to ? graph::constantSize(axis.to) : std::nullopt;
@@ -193,7 +201,10 @@ std::vector<Term> setScales(NodeBuilder &b, const Options &options, std::vector<
                             std::vector<Term> sizes) {
   std::optional<Term> common;
   for (auto [axis, size] : llvm::zip_equal(axes, sizes)) {
-    axis.scale = b.convert(size, DType::I64, DType::F64) / real(b, axis.from);
+    // Nearest neighbours are chosen in float32, see Resize.cpp.
+    DType type = options.mode == "nearest" ? DType::F32 : DType::F64;
+    Term from = b.convert(scalarOf(b, axis.from), DType::I64, type);
+    axis.scale = b.convert(b.convert(size, DType::I64, type) / from, type, DType::F64);
     bool larger = options.policy == "not_smaller";
     common = !common ? axis.scale : larger ? b.maximum(*common, axis.scale) : b.minimum(*common, axis.scale);
   }
@@ -247,6 +258,7 @@ void resizeWhenRunning(NodeBuilder &b, std::optional<size_t> scalesInput, std::o
   for (auto [axis, size] : llvm::zip_equal(axes, sizes)) {
     if (!axis.to)
       axis.to = read.add(size, axis.from);
+    axis.isExact = scalesInput && !b.constant(*scalesInput) && options.mode != "nearest" && !options.antialias;
     axis.border = b.number(options.reach() + 1);
     if (options.antialias) {
       Term reach = static_cast<double>(options.reach()) / b.minimum(axis.scale, 1.0);

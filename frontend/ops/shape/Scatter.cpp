@@ -51,8 +51,8 @@ Term combined(NodeBuilder &b, Combine how, Term element, Term update) {
   switch (how) {
   case Combine::Replace:
     return update;
-  case Combine::Add:
-    return element + update;
+  case Combine::Add: // one bit would wrap: true and true are true
+    return element.element().isInteger(1) ? either(element, update) : element + update;
   case Combine::Multiply:
     return element * update;
   case Combine::Maximum:
@@ -318,6 +318,12 @@ public:
   Term writeSeveral(Combine how);
 
 private:
+  /// Each place takes the last of the updates for it.
+  Term writeLast();
+  /// Each element is combined with all updates for its place.
+  Term reduceSeveral(Combine how);
+  Sizes pairs() const;
+  Term isWritten(ArrayRef<AffineExpr> pairs);
   Term padded(Term x, double fill);
   Term compared(Term x, ArrayRef<AffineExpr> pairs);
 
@@ -356,24 +362,47 @@ Term ElementUpdates::compared(Term x, ArrayRef<AffineExpr> pairs) {
 }
 
 Term ElementUpdates::writeSeveral(Combine how) {
+  DType type = b_.type(0);
+  if (type != DType::Bool || how == Combine::Replace)
+    return how == Combine::Replace ? writeLast() : reduceSeveral(how);
+  // Counted as int32, of which a sum is not zero where any is true and a product where all are. One bit would wrap.
+  bool isAny = how == Combine::Add || how == Combine::Maximum;
+  Term data = b_.convert(data_, type, DType::I32), updates = b_.convert(updates_, type, DType::I32);
+  ElementUpdates counted(b_, data, indices_, updates, axis_);
+  return b_.convert(counted.reduceSeveral(isAny ? Combine::Add : Combine::Multiply), DType::I32, type);
+}
+
+/// The sizes of the data, then the number of updates.
+Sizes ElementUpdates::pairs() const {
+  Sizes pairs = data_.sizes();
+  pairs.push_back(count_);
+  return pairs;
+}
+
+/// For each pair of a place and an update of its line, whether the update is written there.
+Term ElementUpdates::isWritten(ArrayRef<AffineExpr> pairs) {
+  return isEqual(compared(indices_, pairs), b_.iota(pairs, axis_, indices_.element()));
+}
+
+Term ElementUpdates::reduceSeveral(Combine how) {
   if ((how == Combine::Maximum || how == Combine::Minimum) && !findDType(b_.type(0))->isSigned)
     decline("the reduction '{}' of unsigned integers is not compiled", b_.text("reduction", "none"));
-  constexpr std::pair<Combine, ReduceKind> reductions[] = {{Combine::Replace, ReduceKind::Max},
-                                                           {Combine::Add, ReduceKind::Sum},
+  constexpr std::pair<Combine, ReduceKind> reductions[] = {{Combine::Add, ReduceKind::Sum},
                                                            {Combine::Multiply, ReduceKind::Prod},
                                                            {Combine::Maximum, ReduceKind::Max},
                                                            {Combine::Minimum, ReduceKind::Min}};
   ReduceKind kind = llvm::find_if(reductions, [&](const auto &row) { return row.first == how; })->second;
-  int64_t rank = data_.rank();
-  Sizes pairs = data_.sizes();
-  pairs.push_back(count_);
-  Term isHere = isEqual(compared(indices_, pairs), b_.iota(pairs, axis_, indices_.element()));
-  if (how != Combine::Replace) {
-    Term none = b_.neutral(kind, pairs, updates_.element());
-    return combined(b_, how, data_, b_.reduce(kind, b_.select(isHere, compared(updates_, pairs), none), {rank}));
-  }
+  Sizes pairs = this->pairs();
+  Term none = b_.neutral(kind, pairs, updates_.element());
+  Term reduced = b_.reduce(kind, b_.select(isWritten(pairs), compared(updates_, pairs), none), {data_.rank()});
+  return combined(b_, how, data_, reduced);
+}
+
+Term ElementUpdates::writeLast() {
+  Sizes pairs = this->pairs();
   Type i64 = b_.state.builder.getI64Type();
-  Term from = b_.reduce(kind, b_.select(isHere, b_.iota(pairs, rank, i64), b_.splatInteger(pairs, i64, -1)), {rank}),
+  Term numbers = b_.iota(pairs, data_.rank(), i64), none = b_.splatInteger(pairs, i64, -1);
+  Term from = b_.reduce(ReduceKind::Max, b_.select(isWritten(pairs), numbers, none), {data_.rank()}),
        first = b_.splatInteger(data_.sizes(), i64, 0);
   Term written = b_.takeElements(updates_, axis_, b_.maximum(from, first));
   return b_.select(b_.compare(F::OGE, I::sge, from, first), written, data_);

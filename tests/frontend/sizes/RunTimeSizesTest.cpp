@@ -250,6 +250,13 @@ std::vector<Case> resizes() {
           {"Resize", 19, {image, nothing, nothing, numbers(4)}, attributes, {{{1, 2, 8, 3}}, {{1, 2, 1, 9}}}});
     }
   using Attributes = std::vector<std::pair<std::string, Value>>;
+  // 15.5 / (31.0f / 11) - 0.5 is just above 5, but 5 in float32.
+  cases.push_back({"Resize",
+                   19,
+                   {data({11}), nothing, nothing, numbers(1)},
+                   Attributes{{"coordinate_transformation_mode", std::string("half_pixel_symmetric")},
+                              {"nearest_mode", std::string("ceil")}},
+                   {{{31}}}});
   const std::vector<int64_t> spatial{2, 3};
   for (const char *mode : {"linear", "cubic"}) {
     Attributes attributes{{"mode", std::string(mode)}, {"antialias", int64_t(1)}, {"axes", spatial}};

@@ -166,4 +166,41 @@ TEST_F(ShapeArithmeticTest, SlicesOfUnknownLengthAreGuarded) {
   EXPECT_NE(ir.find("graph.guards"), std::string::npos) << ir;
 }
 
+TEST_F(ShapeArithmeticTest, SlicesOfNoElementsKeepTheirSizes) {
+  TinyModel model;
+  model.output("y").integers("x", {0, 3}, {});
+  model.integers("start", {1}, {1}), model.integers("end", {1}, {3}), model.integers("axis", {1}, {1});
+  model.node("Slice", {"x", "start", "end", "axis"}, {"y"});
+  auto module = import(model);
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  auto got = graph::interpret(**module, {});
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  EXPECT_EQ((*got)[0].shape(), (Shape{0, 2}));
+}
+
+/// `op` of two constants, and of the shape of a number.
+TEST_F(ShapeArithmeticTest, NoElementsAndOneAreNone) {
+  for (const char *op : {"Add", "Sub", "Mul", "Div", "Mod", "Max", "Min", "Equal", "Expand"}) {
+    for (bool isFirst : {true, false}) {
+      TinyModel model;
+      model.input("x", {}).output("y").output("z");
+      model.integers("none", {0}, {}), model.integers("one", {1}, {3}), model.integers("zero", {1}, {0});
+      bool isExpand = op == std::string("Expand");
+      std::string other = isExpand ? "zero" : "none";
+      model.node("Shape", {"x"}, {"shape"}); // is empty
+      std::vector<std::string> operands{"one", other}, shapes{"one", isExpand ? other : "shape"};
+      if (!isFirst && !isExpand)
+        std::swap(operands[0], operands[1]), std::swap(shapes[0], shapes[1]);
+      model.node(op, operands, {"y"}), model.node(op, shapes, {"z"});
+      auto module = import(model);
+      ASSERT_TRUE(module.ok()) << op << ": " << module.status().message();
+      std::vector<Tensor> inputs{sampleTensor(DType::F32, {})};
+      auto got = graph::interpret(**module, inputs);
+      ASSERT_TRUE(got.ok()) << op << ": " << got.status().message();
+      EXPECT_EQ((*got)[0].shape(), (Shape{0})) << op;
+      EXPECT_EQ((*got)[1].shape(), (Shape{0})) << op;
+    }
+  }
+}
+
 } // namespace

@@ -109,6 +109,42 @@ TEST(ReferenceResize, Interpolates) {
                 {floats({1, 1, 1, 3}, {0.96484375, 8.439453125, 8})}); // overshoots near the border
 }
 
+/// What ONNX Runtime computes, in float32.
+TEST(ReferenceResize, ChoosesNearestNeighboursInFloat32) {
+  auto resize = [](const char *coordinates, const char *nearest) {
+    return Node{"Resize", 13, {{"coordinate_transformation_mode", coordinates}, {"nearest_mode", nearest}}};
+  };
+  Tensor none;
+  expectOutputs(resize("asymmetric", "floor"), {counting({50}), none, vector({0.1f})}, {vector({0, 10, 20, 30, 40})});
+  expectOutputs(resize("half_pixel", "round_prefer_floor"), {counting({10}), none, vector({0.7f})},
+                {vector({0, 2, 3, 4, 6, 7, 9})}); // of 7 elements, not 6
+  // 6.9999995 is not 7, but 12.499999 is in the middle of 12 and 13.
+  expectOutputs(resize("asymmetric", "floor"), {counting({10}), none, vector({2.0f / 7})}, {vector({0, 3})});
+  expectOutputs(resize("asymmetric", "floor"), {counting({11}), none, vector({2.0f / 7})}, {vector({0, 3, 6})});
+  expectOutputs(resize("asymmetric", "round_prefer_ceil"), {counting({14}), none, vector({0.72f})},
+                {vector({0, 1, 3, 4, 6, 7, 8, 10, 11, 13})});
+  // An axis that keeps its size is left alone.
+  expectOutputs(resize("tf_half_pixel_for_nn", "ceil"), {counting({3}), none, vector({1})}, {counting({3})});
+}
+
+TEST(ReferenceResize, AlignsCornersByTheSizeOfTheResult) {
+  auto resize = [](const char *mode, int64_t antialias) {
+    return Node{
+        "Resize",
+        19,
+        {{"mode", mode}, {"antialias", antialias}, {"coordinate_transformation_mode", std::string("align_corners")}}};
+  };
+  Tensor none, x = counting({1, 1, 1, 4}), scales = vector({1, 1, 1, 1.7f});
+  Tensor fifths = floats({1, 1, 1, 6}, {0, 0.6, 1.2, 1.8, 2.4, 3}); // 4 * 1.7f is not whole
+  expectOutputs(resize("linear", 0), {x, none, scales}, {fifths});
+  expectOutputs(resize("linear", 1), {x, none, scales}, {fifths});
+  expectOutputs(resize("nearest", 0), {x, none, scales}, {floats({1, 1, 1, 6}, {0, 1, 1, 2, 2, 3})});
+  // ONNX's own tests interpolate to scales below 1 by 4 * 0.6f - 1.
+  Tensor smaller = vector({1, 1, 1, 0.6f});
+  expectOutputs(resize("linear", 0), {x, none, smaller}, {floats({1, 1, 1, 2}, {0, 3 / 1.4})});
+  expectOutputs(resize("nearest", 0), {x, none, smaller}, {floats({1, 1, 1, 2}, {0, 3})});
+}
+
 TEST(ReferenceOrder, SortsAndAccumulates) {
   expectOutputs({"TopK", 11, {}, 2}, {vector({3, 1, 3, 2}), indices({3})}, {vector({3, 3, 2}), indices({0, 2, 3})});
   expectOutputs({"TopK", 11, {{"largest", int64_t{0}}}, 2}, {vector({3, 1, NaN}), indices({2})},

@@ -45,42 +45,50 @@ struct ResizeOptions {
 struct ResizedAxis {
   int64_t input = 1, output = 1;
   double scale = 1, roiStart = 0, roiEnd = 1;
+  double length = 1; // of the output, as align_corners and tf_crop_and_resize take it
 };
 
-/// The input coordinate of an output index.
-static double coordinate(const ResizeOptions &options, const ResizedAxis &axis, int64_t index) {
+/// The input coordinate of an output index. Nearest neighbours are chosen by float32 coordinates, as all exporters and
+/// other runtimes choose them: 10 / 0.1f is 100 in float32, but less in float64.
+template <typename Real> static Real coordinate(const ResizeOptions &options, const ResizedAxis &axis, int64_t index) {
   const std::string &mode = options.coordinates;
-  double i = static_cast<double>(index), input = static_cast<double>(axis.input), length = axis.scale * input;
+  auto i = static_cast<Real>(index), input = static_cast<Real>(axis.input), scale = static_cast<Real>(axis.scale);
+  auto output = static_cast<Real>(axis.output), length = static_cast<Real>(axis.length), half = Real(0.5);
+  auto start = static_cast<Real>(axis.roiStart), end = static_cast<Real>(axis.roiEnd);
   if (mode == "half_pixel")
-    return (i + 0.5) / axis.scale - 0.5;
-  if (mode == "half_pixel_symmetric")
-    return input / 2 * (1 - static_cast<double>(axis.output) / length) + (i + 0.5) / axis.scale - 0.5;
+    return (i + half) / scale - half;
+  if (mode == "half_pixel_symmetric") // only what is around the middle is rounded to float32
+    return static_cast<Real>(double(input / 2 * (1 - output / (scale * input))) + (double(index) + 0.5) / scale - 0.5);
   if (mode == "pytorch_half_pixel")
-    return axis.output > 1 ? (i + 0.5) / axis.scale - 0.5 : 0;
+    return axis.output > 1 ? (i + half) / scale - half : 0;
   if (mode == "align_corners")
     return length == 1 ? 0 : i * (input - 1) / (length - 1);
   if (mode == "asymmetric")
-    return i / axis.scale;
+    return i / scale;
   if (mode == "tf_half_pixel_for_nn")
-    return (i + 0.5) / axis.scale;
+    return (i + half) / scale;
   if (mode == "tf_crop_and_resize")
-    return length == 1 ? (axis.roiStart + axis.roiEnd) * (input - 1) / 2
-                       : axis.roiStart * (input - 1) + i * (axis.roiEnd - axis.roiStart) * (input - 1) / (length - 1);
+    return length == 1 ? (start + end) * (input - 1) / 2
+                       : start * (input - 1) + i * (end - start) * (input - 1) / (length - 1);
   malformed(fmt::format("'{}' is no coordinate_transformation_mode", mode));
 }
 
+/// Coordinates this close to the middle of two elements are taken to be in the middle, as ONNX Runtime takes them.
+static constexpr double nearMiddle = 1e-6;
+
 static int64_t nearestIndex(const std::string &mode, double x, int64_t size) {
-  double low = std::floor(x), rest = x - low;
-  bool up = false;
+  double index = 0;
   if (mode == "round_prefer_floor")
-    up = rest > 0.5;
+    index = std::ceil(x - 0.5 - nearMiddle);
   else if (mode == "round_prefer_ceil")
-    up = rest >= 0.5;
+    index = std::floor(x + 0.5 + nearMiddle);
   else if (mode == "ceil")
-    up = rest > 0;
+    index = std::ceil(x);
+  else if (mode == "floor")
+    index = std::floor(x);
   else
-    require(mode == "floor", "'{}' is no nearest_mode", mode);
-  return static_cast<int64_t>(std::clamp(low + up, 0.0, static_cast<double>(size - 1)));
+    malformed(fmt::format("'{}' is no nearest_mode", mode));
+  return static_cast<int64_t>(std::clamp(index, 0.0, static_cast<double>(size - 1)));
 }
 
 /// The interpolation kernel of mode linear (a triangle) or cubic (Keys, with coefficient a).
@@ -113,6 +121,11 @@ static std::vector<Tap> taps(const ResizeOptions &options, const ResizedAxis &ax
   return result;
 }
 
+/// Whether the axis is left as it is, even where tf_half_pixel_for_nn would move its elements.
+static bool isSame(const ResizeOptions &options, const ResizedAxis &axis) {
+  return axis.scale == 1 && axis.output == axis.input && options.coordinates != "tf_crop_and_resize";
+}
+
 static bool extrapolates(const ResizeOptions &options, const ResizedAxis &axis, double x) {
   return options.coordinates == "tf_crop_and_resize" && !(x >= 0 && x <= static_cast<double>(axis.input - 1));
 }
@@ -125,7 +138,7 @@ static std::vector<double> resizeAxis(const ResizeOptions &options, const Resize
   checkSize(DType::F64, shape);
   std::vector<double> result(product(shape));
   for (int64_t i = 0; i < axis.output; ++i) {
-    double at = coordinate(options, axis, i);
+    double at = coordinate<double>(options, axis, i);
     bool outside = extrapolates(options, axis, at);
     std::vector<Tap> weighted = outside ? std::vector<Tap>() : taps(options, axis, at);
     for (int64_t o = 0; o < view.outer; ++o) {
@@ -172,6 +185,15 @@ static void setSizes(const ResizeOptions &options, std::vector<ResizedAxis> &axe
   }
 }
 
+/// Sets the lengths that corners are aligned by: those of the output. ONNX's own tests interpolate to scales below 1 by
+/// scale * input instead, which need not be whole.
+static void setLengths(const ResizeOptions &options, std::vector<ResizedAxis> &axes, bool byScales) {
+  bool isExact = byScales && options.mode != "nearest" && !options.antialias;
+  for (ResizedAxis &axis : axes)
+    axis.length =
+        isExact && axis.scale < 1 ? axis.scale * static_cast<double>(axis.input) : static_cast<double>(axis.output);
+}
+
 static std::vector<ResizedAxis> resizedAxes(Call &call, const ResizeOptions &options) {
   const Shape &shape = call.input(0).shape();
   std::vector<ResizedAxis> axes(shape.size());
@@ -205,6 +227,7 @@ static std::vector<ResizedAxis> resizedAxes(Call &call, const ResizeOptions &opt
     require(scales[k] > 0 && size < 0x1p40f, "expected a scale above 0 and a sane size, found {}", scales[k]);
     axis.output = static_cast<int64_t>(size);
   }
+  setLengths(options, axes, !scales.empty());
   if (options.coordinates == "tf_crop_and_resize") {
     require(roi.size() == 2 * which.size(), "expected a roi of {} elements, found {}", 2 * which.size(), roi.size());
     for (size_t k = 0; k < which.size(); ++k)
@@ -231,7 +254,7 @@ void resize(Call &call) {
     for (const ResizedAxis &axis : axes) {
       IndexMap &map = maps.emplace_back();
       for (int64_t i = 0; i < axis.output; ++i) {
-        double at = coordinate(options, axis, i);
+        double at = isSame(options, axis) ? static_cast<double>(i) : coordinate<float>(options, axis, i);
         map.push_back(extrapolates(options, axis, at) ? fill : nearestIndex(options.nearest, at, axis.input));
       }
     }
@@ -241,7 +264,7 @@ void resize(Call &call) {
   std::vector<double> result(values.begin(), values.end());
   Shape current = x.shape();
   for (size_t d = 0; d < axes.size(); ++d)
-    if (axes[d].scale != 1 || axes[d].output != axes[d].input || options.coordinates == "tf_crop_and_resize")
+    if (!isSame(options, axes[d]))
       result = resizeAxis(options, axes[d], result, current, static_cast<int64_t>(d));
   call.give(0, x.type(), shape, result);
 }

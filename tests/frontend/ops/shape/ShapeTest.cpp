@@ -110,6 +110,12 @@ std::vector<Case> scatters() {
   addCombining(cases, {"ScatterElements", {{{3, 9}}, fed({3, 1}, {4, -1, 0}), {{3, 1}}}, {{"axis", int64_t(1)}}, 18});
   addCombining(cases,
                {"ScatterElements", {{{2, 5}}, fed({2, 3}, {4, -1, 0, 2, 2, 2}), {{2, 3}}}, {{"axis", int64_t(1)}}, 18});
+  const Input flags{{4, 3}, DType::Bool}, rows{{3, 3}, DType::Bool}, row{{3}, DType::Bool};
+  addCombining(cases, {"ScatterND", {flags, {{1, 1}, DType::I64, {2}}, {{1, 3}, DType::Bool}}, {}, 18});
+  addCombining(cases, {"ScatterND", {flags, fed({3, 1}, {1, -3, 0}), rows}, {}, 18});
+  addCombining(cases, {"ScatterND", {flags, {{3, 2}, DType::I64, {1, 2, -3, 2, 0, 0}}, row}, {}, 18});
+  addCombining(cases, {"ScatterElements", {flags, {{1, 3}, DType::I64, {1, -1, 0}}, {{1, 3}, DType::Bool}}, {}, 18});
+  addCombining(cases, {"ScatterElements", {flags, fed({3, 3}, {1, 1, 2, 3, 1, 0, 2, 0, 0}), rows}, {}, 18});
   return cases;
 }
 
