@@ -54,3 +54,17 @@ graph.kernel @turned_rows(%x: tensor<40x32x2x4xf32>) -> tensor<40x2x4x32xf32>
   %t = graph.transpose %d perm [0, 2, 3, 1] : tensor<40x32x2x4xf32> -> tensor<40x2x4x32xf32>
   graph.return %t : tensor<40x2x4x32xf32>
 }
+
+// Between two accesses a size may be a symbol where all loops and buffers have known ones; masks of it have 64 bits.
+// CHECK-LABEL: tile.kernel @between(
+// CHECK: arith.cmpi slt, %{{.*}} : tensor<4xi64>
+#some = affine_map<()[s0] -> (s0)>
+#more = affine_map<()[s0] -> (s0 + 1)>
+graph.kernel @between(%x: tensor<3xf32>, %at: tensor<4xi64>) -> tensor<4xf32>
+    attributes {schedule = #tile.schedule<pointwise, tile = [4]>} {
+  %i = graph.iota dim 0 {graph.node = 0 : i64} : tensor<?xi64, #some>
+  %g = graph.gather %x[%i : tensor<?xi64, #some>] map affine_map<(d0, d1) -> (d1)> {graph.node = 0 : i64} : tensor<3xf32> -> tensor<?xf32, #some>
+  %p = graph.pad %g low [0] fill 0.000000e+00 : f32 {graph.node = 0 : i64} : tensor<?xf32, #some> -> tensor<?xf32, #more>
+  %r = graph.gather %p[%at : tensor<4xi64>] map affine_map<(d0, d1) -> (d1)> {graph.node = 0 : i64} : tensor<?xf32, #more> -> tensor<4xf32>
+  graph.return %r : tensor<4xf32>
+}
