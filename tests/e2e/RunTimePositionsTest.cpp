@@ -74,6 +74,23 @@ const Row rows[] = {
        model.node("Mul", {"padded", "other"}, {"y"});
      },
      {{2, 0, 1, 0, 0}, {2, 0, 0, 0, 1}, {3, 0, 0, 0, 0}}},
+    {"CallOfAnEarlierSize", // the sum makes the last size of TopK's results the Range's
+     [](TinyModel &model) {
+       model.integers("none", {}, {0});
+       model.integers("step", {}, {1});
+       model.integers("fifty", {}, {50});
+       model.integers("column", {2, 1, 1, 1}, {7, 8});
+       model.node("Expand", {"column", "i"}, {"wide"});
+       setAttribute(model.node("Split", {"i"}, {"a", "b", "c", "k"}), "axis", int64_t(0));
+       model.node("Squeeze", {"k"}, {"n"});
+       model.node("Range", {"none", "n", "step"}, {"range"});
+       setAttribute(model.node("Cast", {"wide"}, {"floats"}), "to", int64_t(DType::F32));
+       model.node("TopK", {"floats", "k"}, {"largest", "at"});
+       model.node("Mod", {"at", "fifty"}, {"rest"});
+       model.node("Mul", {"n", "rest"}, {"product"});
+       model.node("Add", {"product", "range"}, {"y"});
+     },
+     {{2, 1, 1, 3}, {2, 1, 3, 2}}},
 };
 
 class RunTimePositions : public testing::TestWithParam<Row> {};
