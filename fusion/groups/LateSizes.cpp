@@ -98,12 +98,12 @@ LateSizes::LateSizes(func::FuncOp main) {
           reader.read(size, needed);
       else
         reader.read(operand.getType(), held);
-    if (!isa<graph::HostCallOp>(op))
-      for (Type type : op.getResultTypes())
-        reader.read(type, needed);
+    for (Type type : op.getResultTypes())
+      reader.read(type, needed);
     llvm::SmallVector<Operation *, 2> calls;
-    for (unsigned symbol : needed)
-      if (Operation *call = binderOf.lookup(symbol); call && !held.contains(symbol) && !llvm::is_contained(calls, call))
+    for (unsigned symbol : needed) // results of a call may have sizes that an earlier node binds
+      if (Operation *call = binderOf.lookup(symbol);
+          call && call != &op && !held.contains(symbol) && !llvm::is_contained(calls, call))
         calls.push_back(call);
     for (Operation *call : calls)
       waiting[call].push_back(&op);

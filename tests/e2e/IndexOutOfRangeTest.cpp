@@ -52,6 +52,29 @@ const Row rows[] = {
        model.node("Exp", {"row"}, {"positive"});
        model.node("Add", {"positive", "row"}, {"y"});
      }},
+    {"GatherBesideATensor", // indices that are computed, or are of what may have no elements
+     {2},
+     {1, 2},
+     {1, 3},
+     [](TinyModel &model) {
+       floatTable(model);
+       model.integers("one", {}, {1});
+       model.node("Add", {"i", "one"}, {"next"});
+       model.node("Gather", {"table", "next"}, {"rows"});
+       setAttribute(model.node("Concat", {"rows", "table"}, {"y"}), "axis", int64_t(0));
+     }},
+    {"GatherOfPositives",
+     {2},
+     {1, 2},
+     {1, 3},
+     [](TinyModel &model) {
+       model.floats("numbers", {4}, {1, -2, 3, 4});
+       model.floats("nothing", {}, {0});
+       model.node("Greater", {"numbers", "nothing"}, {"isPositive"});
+       model.node("Compress", {"numbers", "isPositive"}, {"positives"});
+       model.node("Gather", {"positives", "i"}, {"some"});
+       setAttribute(model.node("Concat", {"some", "numbers"}, {"y"}), "axis", int64_t(0));
+     }},
     {"GatherOfOneRow",
      {},
      {2},

@@ -91,27 +91,47 @@ Value Materializer::loadThroughRenaming(Value value, Place place, const Frame &f
 
 //===- Accesses ---------------------------------------------------------------------------------------------------===//
 
+/// The checked tile of an index operand of a gather. Where `place` may be outside of the operand, as in another input
+/// of a concat or in padding, nothing is read, so whatever would be computed there must not be reported.
+Value Materializer::checkedIndex(graph::GatherOp gather, unsigned i, Place place, const Frame &frame) {
+  Value index = gather.getIndices()[i], tile = materialize(index, place, frame);
+  if (!tile)
+    return {};
+  auto node = gather->getAttrOfType<IntegerAttr>(graph::nodeAttr);
+  AffineExpr size = graph::getSizes(gather.getData())[gatheredDim(gather, i)];
+  Key key = keyOf(gather.getResult(), place, frame, node);
+  key.push_back(tile.getAsOpaquePointer());
+  key.push_back(size.getAsOpaquePointer()); // one tile may be the index in dimensions of several sizes
+  if (Value checked = find(key))
+    return checked;
+  IndexCheck check{size, node ? node.getInt() : 0, {}, !emitter.algebra(place).isNonNegative(size - 1)};
+  while (isa_and_nonnull<graph::BroadcastOp, graph::TransposeOp>(index.getDefiningOp())) {
+    auto access = cast<graph::AccessOpInterface>(index.getDefiningOp());
+    place.at = throughAccess(access, place.at, emitter.getSpace().loops().size());
+    index = access.getData();
+  }
+  simplify(place);
+  // A constant is valid everywhere if it is anywhere, and an argument's load gives 0 outside, the index of an element.
+  bool isValidOutside = isa<BlockArgument>(index) || index.getDefiningOp<arith::ConstantOp>();
+  if (!isValidOutside || check.mayBeEmpty)
+    check.mask = emitter.insideMask(place, graph::getSizes(index), frame);
+  return known[key] = emitter.check(tile, check, frame);
+}
+
 /// The place in `access`'s data, with the index tiles of a gather loaded and checked.
 std::optional<Place> Materializer::through(graph::AccessOpInterface access, const Place &place, const Frame &frame) {
   Place data{throughAccess(access, place.at, emitter.getSpace().loops().size()), place.indices};
   if (auto gather = dyn_cast<graph::GatherOp>(access.getOperation()))
-    for (auto [i, index] : llvm::enumerate(gather.getIndices())) {
-      int64_t dim = gatheredDim(gather, i);
-      if (dim < 0) {
+    for (unsigned i = 0; i < gather.getIndices().size(); ++i) {
+      if (gatheredDim(gather, i) < 0) {
         gather.emitOpError() << "expected index operand " << i << " to be a coordinate by itself, got "
                              << gather.getMapAttr();
         return std::nullopt;
       }
-      Value tile = materialize(index, place, frame);
+      Value tile = checkedIndex(gather, i, place, frame);
       if (!tile)
         return std::nullopt;
-      auto node = gather->getAttrOfType<IntegerAttr>(graph::nodeAttr);
-      Key key = keyOf(gather.getResult(), place, frame, node);
-      key.push_back(tile.getAsOpaquePointer());
-      Value &checked = known[key];
-      if (!checked)
-        checked = emitter.check(tile, graph::getSizes(gather.getData())[dim], node ? node.getInt() : 0, frame);
-      data.indices.push_back(checked);
+      data.indices.push_back(tile);
     }
   simplify(data);
   return data;

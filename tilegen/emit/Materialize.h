@@ -44,6 +44,7 @@ private:
   mlir::Value loadThroughRenaming(mlir::Value value, Place place, const Frame &frame, mlir::TypedAttr fill);
   mlir::Value materializeWithFill(mlir::Value value, Place place, const Frame &frame, llvm::ArrayRef<unsigned> masked,
                                   mlir::TypedAttr fill);
+  mlir::Value checkedIndex(graph::GatherOp gather, unsigned i, Place place, const Frame &frame);
   std::optional<Place> through(graph::AccessOpInterface access, const Place &place, const Frame &frame);
 
   TileEmitter &emitter;

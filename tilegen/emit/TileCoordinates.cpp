@@ -106,10 +106,13 @@ static Value conjunction(TileEmitter &emitter, Value a, Value b) {
 }
 
 /// The type in which to compute a coordinate: the kernel's index type, or 64 bits where a part of the expression may
-/// exceed 32 bits although every size is small, such as the linear index behind a reshape.
+/// exceed 32 bits although every size is small, such as the linear index behind a reshape. Sizes between two accesses
+/// may be symbols, of which nothing is known, even where those of all loops and buffers are numbers.
 static Type typeOf(AffineExpr expr, const TileEmitter &emitter, const Place &place) {
   Type wide = IntegerType::get(expr.getContext(), 64);
-  if (emitter.getIndexType() == wide)
+  bool hasSymbols = false;
+  expr.walk([&](AffineExpr part) { hasSymbols |= isa<AffineSymbolExpr>(part); });
+  if (hasSymbols || emitter.getIndexType() == wide)
     return wide;
   SmallVector<index::Facts> values;
   for (unsigned loop = 0; loop < emitter.getSpace().loops().size(); ++loop)

@@ -274,12 +274,31 @@ void TileEmitter::store(Value tile, Value buffer, ArrayRef<AffineExpr> coordinat
                         AffineMapAttr::get(localMap(frame.size(), frameExprs(coordinates, frame, 0))));
 }
 
-Value TileEmitter::check(Value index, AffineExpr size, int64_t site, const Frame &frame) {
+Value TileEmitter::check(Value index, const IndexCheck &check, const Frame &frame) {
+  auto element = cast<IntegerType>(cast<RankedTensorType>(index.getType()).getElementType());
+  IntegerAttr zero = builder.getIntegerAttr(element, 0);
+  bool isCounted = check.mask && check.mayBeEmpty; // of no elements 0 is no valid index: they count from 1, 0 is none
+  AffineExpr size = isCounted ? check.size + 1 : check.size;
+  if (isCounted) { // a negative index stays negative
+    Value zeros = splat(zero, cast<RankedTensorType>(index.getType()).getShape());
+    at(depthOf(index));
+    Value isValid = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, index, zeros);
+    index = arith::AddIOp::create(builder, loc, index, arith::ExtUIOp::create(builder, loc, index.getType(), isValid));
+  }
+  if (check.mask)
+    index = select(check.mask, index, zero);
   Window window = windowOf(cast<RankedTensorType>(index.getType()).getShape(), {}, frame);
   at(std::max(window.depth, depthOf(index)));
-  return tile::CheckOp::create(builder, loc, index.getType(), index, window.offsets,
-                               AffineMapAttr::get(localMap(0, window.bounds)), AffineMapAttr::get(localMap(0, {size})),
-                               builder.getI64IntegerAttr(site));
+  Value checked = tile::CheckOp::create(builder, loc, index.getType(), index, window.offsets,
+                                        AffineMapAttr::get(localMap(0, window.bounds)),
+                                        AffineMapAttr::get(localMap(0, {size})), builder.getI64IntegerAttr(check.site));
+  if (!isCounted)
+    return checked;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(checked.getType()).getShape();
+  Value ones = splat(builder.getIntegerAttr(element, 1), shape), zeros = splat(zero, shape);
+  at(depthOf(checked));
+  Value position = arith::SubIOp::create(builder, loc, checked, ones);
+  return arith::MaxSIOp::create(builder, loc, position, zeros);
 }
 
 } // namespace tilewright::tilegen

@@ -25,6 +25,14 @@ struct Place {
   llvm::SmallVector<mlir::Value> indices;
 };
 
+/// What an index is checked against.
+struct IndexCheck {
+  mlir::AffineExpr size;
+  int64_t site;     // the ONNX node of the error message
+  mlir::Value mask; // of the indices that are read; null: all
+  bool mayBeEmpty;  // whether `size` may be 0
+};
+
 class TileEmitter {
 public:
   /// `symbols` are the module's symbols that the kernel's stand for, `tiles` the tile size of each loop, `indexType`
@@ -98,8 +106,8 @@ public:
                    mlir::Type element, mlir::TypedAttr fill);
   /// Stores a tile in the innermost scope.
   void store(mlir::Value tile, mlir::Value buffer, llvm::ArrayRef<mlir::AffineExpr> coordinates, const Frame &frame);
-  /// A tile.check of an index tile against `size`; `site` is the ONNX node of its error message.
-  mlir::Value check(mlir::Value index, mlir::AffineExpr size, int64_t site, const Frame &frame);
+  /// A tile.check of an index tile. Where the mask is false, nothing is reported and the result is 0.
+  mlir::Value check(mlir::Value index, const IndexCheck &check, const Frame &frame);
 
   IndexAlgebra algebra(const Place &place) const { return space.nest.algebra(place.at.indexSizes); }
   const KernelSpace &getSpace() const { return space; }

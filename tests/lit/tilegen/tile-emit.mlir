@@ -54,3 +54,54 @@ graph.kernel @turned_rows(%x: tensor<40x32x2x4xf32>) -> tensor<40x2x4x32xf32>
   %t = graph.transpose %d perm [0, 2, 3, 1] : tensor<40x32x2x4xf32> -> tensor<40x2x4x32xf32>
   graph.return %t : tensor<40x2x4x32xf32>
 }
+
+// The indices of a gather are checked where it is read: behind it, in the second input of the concat, they are 0.
+// CHECK-LABEL: tile.kernel @gather_concat(
+// CHECK: %[[LIVE:.*]] = arith.cmpi slt
+// CHECK: %[[INDEX:.*]] = arith.select %[[LIVE]], %{{.*}}, %{{.*}} : tensor<16xi1>, tensor<16xi64>
+// CHECK: tile.check %[[INDEX]][%{{.*}}] bounds () -> (11) below () -> (8)
+graph.kernel @gather_concat(%x: tensor<8xf32>, %y: tensor<5xf32>) -> tensor<11xf32>
+    attributes {schedule = #tile.schedule<pointwise, tile = [16]>} {
+  %i = graph.iota dim 0 {graph.node = 0 : i64} : tensor<6xi64>
+  %two = arith.constant dense<2> : tensor<6xi64>
+  %at = arith.addi %i, %two : tensor<6xi64>
+  %g = graph.gather %x[%at : tensor<6xi64>] map affine_map<(d0, d1) -> (d1)> {graph.node = 0 : i64} : tensor<8xf32> -> tensor<6xf32>
+  %c = graph.concat axis 0 %g, %y {graph.node = 0 : i64} : tensor<6xf32>, tensor<5xf32> -> tensor<11xf32>
+  graph.return %c : tensor<11xf32>
+}
+
+// An index that is loaded is 0 outside of its buffer as it is.
+// CHECK-LABEL: tile.kernel @loaded_concat(
+// CHECK: %[[IDS:.*]] = tile.load %arg1
+// CHECK-NEXT: tile.check %[[IDS]]
+graph.kernel @loaded_concat(%x: tensor<8xf32>, %ids: tensor<6xi64>, %y: tensor<5xf32>) -> tensor<11xf32>
+    attributes {schedule = #tile.schedule<pointwise, tile = [16]>} {
+  %g = graph.gather %x[%ids : tensor<6xi64>] map affine_map<(d0, d1) -> (d1)> {graph.node = 0 : i64} : tensor<8xf32> -> tensor<6xf32>
+  %c = graph.concat axis 0 %g, %y {graph.node = 0 : i64} : tensor<6xf32>, tensor<5xf32> -> tensor<11xf32>
+  graph.return %c : tensor<11xf32>
+}
+
+// Between two accesses a size may be a symbol where all loops and buffers have known ones; masks of it have 64 bits.
+// CHECK-LABEL: tile.kernel @between(
+// CHECK: arith.cmpi slt, %{{.*}} : tensor<4xi64>
+#some = affine_map<()[s0] -> (s0)>
+#more = affine_map<()[s0] -> (s0 + 1)>
+graph.kernel @between(%x: tensor<3xf32>, %at: tensor<4xi64>) -> tensor<4xf32>
+    attributes {schedule = #tile.schedule<pointwise, tile = [4]>} {
+  %i = graph.iota dim 0 {graph.node = 0 : i64} : tensor<?xi64, #some>
+  %g = graph.gather %x[%i : tensor<?xi64, #some>] map affine_map<(d0, d1) -> (d1)> {graph.node = 0 : i64} : tensor<3xf32> -> tensor<?xf32, #some>
+  %p = graph.pad %g low [0] fill 0.000000e+00 : f32 {graph.node = 0 : i64} : tensor<?xf32, #some> -> tensor<?xf32, #more>
+  %r = graph.gather %p[%at : tensor<4xi64>] map affine_map<(d0, d1) -> (d1)> {graph.node = 0 : i64} : tensor<?xf32, #more> -> tensor<4xf32>
+  graph.return %r : tensor<4xf32>
+}
+
+// One tensor of indices is checked against each dimension that it selects from.
+// CHECK-LABEL: tile.kernel @diagonal(
+// CHECK: %[[ROWS:.*]] = tile.check %[[AT:.*]][{{.*}} below () -> (5)
+// CHECK: %[[COLUMNS:.*]] = tile.check %[[AT]][{{.*}} below () -> (3)
+// CHECK: tile.load %arg0[%{{.*}}] at(%[[ROWS]], %[[COLUMNS]]
+graph.kernel @diagonal(%x: tensor<5x3xf32>, %at: tensor<4xi64>) -> tensor<4xf32>
+    attributes {schedule = #tile.schedule<pointwise, tile = [4]>} {
+  %r = graph.gather %x[%at, %at : tensor<4xi64>, tensor<4xi64>] map affine_map<(d0, d1, d2) -> (d1, d2)> {graph.node = 0 : i64} : tensor<5x3xf32> -> tensor<4xf32>
+  graph.return %r : tensor<4xf32>
+}
