@@ -8,6 +8,9 @@
 
 #include "mlir/IR/Builders.h"
 
+#include <map>
+#include <optional>
+
 namespace tilewright::fusion {
 
 /// The constants of one module, each of which is read once.

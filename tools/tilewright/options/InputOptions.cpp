@@ -67,9 +67,10 @@ static Status checkName(const runtime::Plan &plan, const std::string &name, cons
     names.push_back(plan.values[id].name);
   if (name.empty() || std::ranges::find(names, name) != names.end())
     return {};
-  return {Code::Usage, fmt::format("--inputs {}: {}; what has an initializer is a constant, and is not given", source,
-                                   names.empty() ? "the model has no inputs"
-                                                 : fmt::format("the inputs are {}", fmt::join(names, ", ")))};
+  if (names.empty())
+    return {Code::Usage, fmt::format("--inputs {}: the model has no inputs, initializers are constants", source)};
+  return {Code::Usage,
+          fmt::format("--inputs {}: the inputs are {}, initializers are constants", source, fmt::join(names, ", "))};
 }
 
 /// The tensors of one --inputs; random:SEED sets `seed` instead. Without a plan names are not checked.
