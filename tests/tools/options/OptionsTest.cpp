@@ -32,6 +32,10 @@ Result command(const fs::path &folder, const std::string &arguments) {
   std::string line =
       "cd '" + folder.string() + "' && PATH=/nonexistent '" TILEWRIGHT_BINARY_DIR "/tilewright' " + arguments + " 2>&1";
   FILE *pipe = popen(line.c_str(), "r");
+  if (!pipe) {
+    ADD_FAILURE() << "cannot start a shell";
+    return result;
+  }
   char buffer[4096];
   for (size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;)
     result.said.append(buffer, n);
@@ -241,7 +245,7 @@ protected:
 
   void expectRefused(const CLI::App &command, const CLI::Option &option, const std::string &file,
                      std::string_view why) {
-    std::string name = option.get_single_name();
+    const std::string &name = option.get_single_name();
     bool isFile = option.get_positional() || name == "onnx", needsValue = option.get_items_expected_min() > 0;
     std::string given = name == "onnx" ? "--onnx=" + file
                         : isFile       ? file
