@@ -115,6 +115,7 @@ static Status inspect(InspectCommand &command) {
     Expected<CompileOptions> options = compileOptions(command.model);
     if (!options)
       return options.status();
+    options->explainsFusion = !command.json;
     Expected<CompiledModel> model = compileShowingProgress(*options, command.model.quiet);
     TILEWRIGHT_TRY(model);
     printRemarks(command.model, *model);
