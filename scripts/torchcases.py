@@ -27,14 +27,15 @@ def weight(kind, rows, columns, seed=1):
 
 
 class Case:
-    """`model` is a function that gives the ModelProto; or `path` is a graph without weights, for these `shapes`."""
+    """`model` is a function that gives the ModelProto; or `path` is a graph without weights, for these `shapes`. The result is compared with
+    `reference` of the inputs, or without it with the first peer's."""
 
-    def __init__(self, group, name, arrays, outputs, peers, model=None, path=None, shapes=None, kind=half, tolerance=2e-2):
+    def __init__(self, group, name, arrays, outputs, peers, model=None, path=None, shapes=None, kind=half, tolerance=2e-2, reference=None, file=None):
         self.group, self.name, self.model, self.path, self.shapes, self.kind, self.tolerance = group, name, model, path, shapes, kind, tolerance
-        self.arrays, self.outputs, self.peers, self.checked = arrays, outputs, peers, path is None
+        self.arrays, self.outputs, self.peers, self.checked, self.reference, self.file = arrays, outputs, peers, path is None, reference, file
 
     def fileName(self):
-        return "".join(letter if letter.isalnum() else "_" for letter in self.name)
+        return self.file or "".join(letter if letter.isalnum() else "_" for letter in self.name)
 
     def tensors(self, torch):
         return [onGpu(torch, array) for array in self.arrays()]
