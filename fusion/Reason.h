@@ -37,6 +37,7 @@ enum class Reason {
   BesideRoot,
   WindowIsCopied,
   PixelsAreCopied,
+  RowsAreCopied,
 };
 
 struct Refusal {
@@ -88,6 +89,7 @@ inline constexpr ReasonText reasonTexts[] = {
      "each has a contraction or reduction of its own, and the one's value only joins the other's result"},
     {Reason::WindowIsCopied, "window-copied", "windows of singles are multiplied faster where they lie in memory"},
     {Reason::PixelsAreCopied, "pixels-copied", "the pixels of its windows are copied as they are, from memory"},
+    {Reason::RowsAreCopied, "rows-copied", "the rows that it pads are copied as they are, from memory"},
 };
 
 constexpr const ReasonText &text(Reason reason) { return reasonTexts[static_cast<size_t>(reason)]; }
@@ -98,7 +100,7 @@ static_assert([] {
   for (const ReasonText &row : reasonTexts)
     if (static_cast<size_t>(row.reason) != i++)
       return false;
-  return i == static_cast<size_t>(Reason::PixelsAreCopied) + 1;
+  return i == static_cast<size_t>(Reason::RowsAreCopied) + 1;
 }());
 
 } // namespace tilewright::fusion

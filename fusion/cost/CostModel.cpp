@@ -4,6 +4,7 @@
 
 #include "fusion/OnnxNodes.h"
 #include "fusion/cost/Iterations.h"
+#include "fusion/products/AlignedConstants.h"
 #include "fusion/windows/ChannelsLast.h"
 #include "fusion/windows/ComputedFilters.h"
 
@@ -54,14 +55,17 @@ constexpr double mostStoredBytes = 0.6; // bytes with scales for blocks of 32, m
 /// rows 1.2. A number of rows that is not known counts as few, since it is mostly that of a decoder, which runs for one
 /// row.
 constexpr double mostRowsOfStoredHalves = 128, mostRowsOfStoredSingles = 64;
-/// The cost of writing a value and reading it again, in additions for each element. Measured: computing tanh three
-/// times for an element is slower than storing it, computing it twice is not.
-constexpr double passOverMemory = 12;
+/// The cost of writing a value and reading it again, in additions for each element. Measured on a core: computing tanh
+/// three times for an element is slower than storing it, computing it twice is not. A GPU adds about 80 times while it
+/// moves 8 bytes (H100: 33 T/s and 3.35 TB/s), and each kernel is a launch: a bilinear resize to twice the size takes
+/// 0.4 to 0.8 of the time of two kernels, one for each axis.
+constexpr double passOverMemory = 12, passOverMemoryOfGpu = 60;
 
-/// In a row of fewer elements there is too little independent work to hide the latency of a function, and lanes idle at
-/// the row's end. Elementwise work of other nodes beyond `work` is then faster in a kernel of its own. Measured time of
-/// the fused kernel relative to two kernels: exp before a sum of 40 elements 1.56, of 64 elements 0.95; tanh before 256
-/// elements 1.25, before 1,024 elements 1.0.
+/// On a core, in a row of fewer elements there is too little independent work to hide the latency of a function, and
+/// lanes idle at the row's end. Elementwise work of other nodes beyond `work` is then faster in a kernel of its own.
+/// Measured time of the fused kernel relative to two kernels: exp before a sum of 40 elements 1.56, of 64 elements
+/// 0.95; tanh before 256 elements 1.25, before 1,024 elements 1.0. On a GPU one kernel takes 0.4 to 0.9 of the time of
+/// two or three (H100, rows of 7 to 930 elements; docs/performance/gpu-rows.md).
 struct RowLimit {
   double elements;
   unsigned work;
@@ -119,7 +123,7 @@ public:
   }
   bool contains(Operation *op) const { return members.contains(op); }
   bool expandsStoredWeights(Value value) const;
-  bool repeatsReads(Value value) const;
+  bool repeatsReads(Value value, Machine machine) const;
   bool slidesOverWork(graph::WindowOp window) const;
   bool computesPixels(graph::WindowOp window) const;
   bool padsSlice(graph::WindowOp window) const;
@@ -174,7 +178,7 @@ bool Kernel::expandsStoredWeights(Value value) const {
 
 /// True if the accesses that read `value` repeat more work than a pass over memory costs. Each slice, roll, gather and
 /// pad computes the elements that it needs, and a concatenation computes every input for each element of its result.
-bool Kernel::repeatsReads(Value value) const {
+bool Kernel::repeatsReads(Value value, Machine machine) const {
   double times = 0, count = 0;
   bool readInPlace = false;
   for (OpOperand &use : value.getUses()) {
@@ -191,7 +195,8 @@ bool Kernel::repeatsReads(Value value) const {
     times += elementsOf(user->getResult(0)) / count;
   }
   times += readInPlace && times > 0;
-  return times > 1 && exceeds(value, passOverMemory / (times - 1));
+  double pass = machine == Machine::Cpu ? passOverMemory : passOverMemoryOfGpu;
+  return times > 1 && exceeds(value, pass / (times - 1));
 }
 
 /// True if the operand of a window is computed with too much work, or contains a broadcast (as in nearest-neighbour
@@ -433,7 +438,7 @@ std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geo
   if (geometry.kind == RootKind::Attention)
     if (std::optional<Refusal> refusal = repeatedByAttention(kernel, ops))
       return refusal;
-  if (geometry.kind == RootKind::RowReduction)
+  if (geometry.kind == RootKind::RowReduction && machine == Machine::Cpu)
     if (Operation *op = tooMuchForRows(ops, geometry))
       return Refusal{Reason::ShortRows, op};
   for (Operation *op : ops) {
@@ -445,6 +450,9 @@ std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geo
       if (window.getCopied() && geometry.kind == RootKind::Matmul)
         return Refusal{Reason::WindowIsCopied, op};
     }
+    if (auto pad = dyn_cast<graph::PadOp>(op);
+        machine == Machine::Gpu && geometry.kind == RootKind::Matmul && pad && alignsRows(pad))
+      return Refusal{Reason::RowsAreCopied, op};
     if (auto concat = dyn_cast<graph::ConcatOp>(op); machine == Machine::Cpu && concat && kernel.joinsSlices(concat))
       return Refusal{Reason::RepeatsWork, op};
     if (auto transpose = dyn_cast<graph::TransposeOp>(op)) {
@@ -464,7 +472,7 @@ std::optional<Refusal> fusion::repeatedWork(ArrayRef<Operation *> ops, const Geo
         return Refusal{Reason::RepeatsWork, op};
     }
     for (Value result : op->getResults())
-      if (kernel.repeatsReads(result))
+      if (kernel.repeatsReads(result, machine))
         return Refusal{Reason::RepeatsWork, op};
   }
   return std::nullopt;

@@ -11,6 +11,7 @@
 #include "fusion/groups/OutlineGroups.h"
 #include "fusion/groups/ReleaseViews.h"
 #include "fusion/groups/ShareLeftSides.h"
+#include "fusion/products/AlignedConstants.h"
 #include "fusion/products/JoinProducts.h"
 #include "fusion/products/ScaledSlices.h"
 #include "fusion/products/WidenedOperands.h"
@@ -48,6 +49,8 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionR
   turnChannelsLast(main, options.machine);
   if (options.machine == Machine::Gpu)
     turnComputedFilters(main);
+  if (options.walksPixels)
+    alignConstants(main, /*singles=*/options.windows.has_value());
   std::vector<Join> joins;
   if (mode == FusionMode::All) { // equal work of different nodes is done once, and products of one left side at once
     normalize::shareEqual(main.front(), normalize::Sharing::All);

@@ -334,6 +334,10 @@ static void addRoleCases(std::vector<DeviceCase> &cases) {
         roles(1000, 3080, 512, 128, 128, 8, 5, 1, "multiple of 8");
         roles(2056, 2048, 192, 128, 128, 4, 5, 2, "multiple of 8");
         roles(512, 1032, 1040, 128, 256, 8, 4, 1, "multiple of 8");
+        if (type != DType::I8 && !at && bt) { // what lies along the sum may have any number of columns
+          roles(136, 75, 328, 64, 64, 4, 4, 2, "prime");
+          roles(129, 257, 520, 128, 128, 8, 5, 1, "beside a power of two");
+        }
       }
   for (DType type : {DType::F16, DType::BF16})
     for (int64_t groups : {1, 2}) {

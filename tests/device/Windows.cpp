@@ -175,6 +175,59 @@ static DeviceCase pooling(const Window &w, std::string edge) {
   return c;
 }
 
+/// The same of planes x[c, h, w], as the schedule has them: the elements of a window are straight code (`unrolled`), in
+/// tiles of one plane, 8 rows and 32 columns, and loads beyond the results' ends have guards alone.
+static DeviceCase poolingOfPlanes(const Window &w, std::string edge) {
+  DeviceCase c = pooling(w, std::move(edge));
+  c.name += "_planes", c.layout = "NCHW";
+  std::string text = typeText(w.type), tile = fmt::format("tensor<1x8x32x{}>", text);
+  int64_t rows = (w.outHeight() + 7) / 8, columns = (w.outWidth() + 31) / 32;
+  std::string x = fmt::format("!tile.buffer<{}, () -> ({}, {}, {})>", text, w.channels, w.height, w.width),
+              y = fmt::format("!tile.buffer<{}, () -> ({}, {}, {})>", text, w.channels, w.outHeight(), w.outWidth());
+  const char *infinity = w.type == DType::F32 ? "0xFF800000" : w.type == DType::F16 ? "0xFC00" : "0xFF80";
+  c.grid = {w.channels * rows * columns, 1, 1};
+  c.kernel = fmt::format(R"(
+    tile.kernel @k(%x: {0}, %y: {1})
+        attributes {{grid = affine_map<() -> ({2}, 1, 1)>,
+                     schedule = #tile.schedule<window, tile = [1, 8, 32], reduce = [{3}, {3}], warps = 4, unrolled = true>}} {{
+      %p = tile.program_id 0
+      %s = tile.size (d0) -> ((d0 mod {4}) * 32)(%p)
+      %r = tile.size (d0) -> (((d0 floordiv {4}) mod {5}) * 8)(%p)
+      %c = tile.size (d0) -> (d0 floordiv {6})(%p)
+      %low = arith.constant dense<{7}> : {8}
+)",
+                         x, y, c.grid[0], w.kernel, columns, rows, columns * rows, infinity, tile);
+  std::string last = "low";
+  for (int64_t kh = 0; kh < w.kernel; ++kh)
+    for (int64_t kw = 0; kw < w.kernel; ++kw) {
+      std::string tap = fmt::format("{}_{}", kh, kw);
+      c.kernel += fmt::format(R"(
+      %v{0} = tile.load %x[%c, %r, %s] bounds () -> ({1}, {2}, {3}) map (d0, d1, d2) -> (d0, d1 * {4} + {5}, d2 * {4} + {6})
+          guard [1, 2] fill {7} : {8} : {9} -> {10}
+      %m{0} = arith.maximumf %{11}, %v{0} : {10}
+)",
+                              tap, w.channels, rows * 8, columns * 32, w.stride, kh - w.pad, kw - w.pad, infinity, text,
+                              x, tile, last);
+      last = "m" + tap;
+    }
+  c.kernel += fmt::format("      tile.store %{}, %y[%c, %r, %s] bounds () -> ({}, {}, {}) map (d0, d1, d2) -> (d0, d1, "
+                          "d2) : {} -> {}\n      tile.return\n    }}",
+                          last, w.channels, w.outHeight(), w.outWidth(), tile, y);
+  c.expected = [w, spec = c.buffers[0]](int64_t index) {
+    int64_t ow = index % w.outWidth(), oh = index / w.outWidth() % w.outHeight(),
+            ch = index / w.outWidth() / w.outHeight();
+    double largest = -INFINITY;
+    for (int64_t kh = 0; kh < w.kernel; ++kh)
+      for (int64_t kw = 0; kw < w.kernel; ++kw) {
+        int64_t r = oh * w.stride + kh - w.pad, s = ow * w.stride + kw - w.pad;
+        if (r >= 0 && r < w.height && s >= 0 && s < w.width)
+          largest = std::max(largest, inputValue(spec, 0, (ch * w.height + r) * w.width + s));
+      }
+    return largest;
+  };
+  return c;
+}
+
 void addWindowCases(std::vector<DeviceCase> &cases) {
   for (DType type : {DType::F16, DType::BF16, DType::F32}) {
     int64_t bk = type == DType::F32 ? 16 : 32;
@@ -191,6 +244,10 @@ void addWindowCases(std::vector<DeviceCase> &cases) {
     cases.push_back(pooling({type, 9, 5, 65, 0, 3, 2, 1}, "beside a power of two"));
     cases.push_back(pooling({type, 1, 1, 1, 0, 1, 1, 0}, "size 1"));
     cases.push_back(pooling({type, 56, 56, 256, 0, 3, 2, 1}, "multiple of 8"));
+    cases.push_back(poolingOfPlanes({type, 16, 32, 3, 0, 2, 2, 0}, "power of two"));
+    cases.push_back(poolingOfPlanes({type, 11, 37, 5, 0, 3, 1, 1}, "prime"));
+    cases.push_back(poolingOfPlanes({type, 17, 65, 2, 0, 5, 2, 2}, "beside a power of two"));
+    cases.push_back(poolingOfPlanes({type, 112, 112, 64, 0, 3, 2, 1}, "multiple of 8"));
   }
 }
 

@@ -101,7 +101,9 @@ static bool areRowsCopied(const KernelSpace &space) {
   auto sizeOf = [&](LoopKind kind) { return constantOf(space.loops()[space.loopsOfKind(kind).back()].size); };
   std::optional<int64_t> columns = sizeOf(LoopKind::Column), depth = sizeOf(LoopKind::Reduction);
   int64_t bytes = elementOf(space).getIntOrFloatBitWidth() / 8, together = contractionsOf(space); // see asOne
-  return columns && depth && *columns / together * bytes % 16 == 0 && *depth * bytes % 16 == 0;
+  bool areColumnsCopied =
+      columns && ((together == 1 && !space.columnsAreContiguous()) || *columns / together * bytes % 16 == 0);
+  return areColumnsCopied && depth && *depth * bytes % 16 == 0;
 }
 
 /// nullopt where steps of no kind pay.

@@ -13,4 +13,8 @@ std::optional<unsigned> windowAlong(const KernelSpace &space, unsigned loop);
 /// such as those of depthwise convolutions and pooling with channels last. Null for other kernels.
 tile::ScheduleAttr scheduleSlidingWindow(const KernelSpace &space, const TargetDesc &target);
 
+/// An unrolled schedule of blocks of `tile` results for windows of few elements, such as those of pooling planes: in
+/// loops, each load would wait for the one before. Null for other kernels.
+tile::ScheduleAttr scheduleShortWindow(const KernelSpace &space, llvm::ArrayRef<int64_t> tile, const TargetDesc &target);
+
 } // namespace tilewright::tilegen

@@ -54,3 +54,33 @@ module attributes {graph.nodes = ["conv|Conv", "act|Relu"]} {
     return %y : tensor<8x128x128x64xf32>
   }
 }
+
+// -----
+
+// 83 filters: rows of the filter are no multiple of 16 bytes, so it is stored with the sum last. Of 84 channels, windows are gathered as fast.
+// CHECK: fusion all: 2 launches
+// CHECK: graph.constant "{{.*}}" : tensor<83x3x320xf16>
+// CHECK: graph.window {{.*}} pixels : tensor<2x76x
+// CHECK: fusion all: 1 launches
+// CHECK-NOT: pixels
+module attributes {graph.nodes = ["conv|Conv"]} {
+  func.func @main(%x: tensor<2x74x74x83xf16>) -> tensor<2x74x74x83xf32> {
+    %w = graph.constant "00000000000000000000000000000001" : tensor<3x3x83x83xf16>
+    %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.0 : f16 {graph.node = 0 : i64} : tensor<2x74x74x83xf16> -> tensor<2x74x74x3x3x83xf16>
+    %c = graph.contract %v, %w maps [affine_map<(n, y, x, o, ky, kx, c) -> (n, y, x, ky, kx, c)>, affine_map<(n, y, x, o, ky, kx, c) -> (ky, kx, c, o)>, affine_map<(n, y, x, o, ky, kx, c) -> (n, y, x, o)>] {graph.node = 0 : i64}
+        : tensor<2x74x74x3x3x83xf16>, tensor<3x3x83x83xf16> -> tensor<2x74x74x83xf32>
+    return %c : tensor<2x74x74x83xf32>
+  }
+}
+
+// -----
+
+module attributes {graph.nodes = ["conv|Conv"]} {
+  func.func @main(%x: tensor<2x74x74x84xf16>) -> tensor<2x74x74x83xf32> {
+    %w = graph.constant "00000000000000000000000000000001" : tensor<3x3x84x83xf16>
+    %v = graph.window %x dims [1, 2] strides [1, 1] dilations [1, 1] low [1, 1] fill 0.0 : f16 {graph.node = 0 : i64} : tensor<2x74x74x84xf16> -> tensor<2x74x74x3x3x84xf16>
+    %c = graph.contract %v, %w maps [affine_map<(n, y, x, o, ky, kx, c) -> (n, y, x, ky, kx, c)>, affine_map<(n, y, x, o, ky, kx, c) -> (ky, kx, c, o)>, affine_map<(n, y, x, o, ky, kx, c) -> (n, y, x, o)>] {graph.node = 0 : i64}
+        : tensor<2x74x74x3x3x84xf16>, tensor<3x3x84x83xf16> -> tensor<2x74x74x83xf32>
+    return %c : tensor<2x74x74x83xf32>
+  }
+}

@@ -1,4 +1,4 @@
-// Every reason against fusion, each from the smallest graph that has it. `data-dependent` and `mode` need a host call and a mode: see below. `window-copied` is in single-windows.mlir, `pixels-copied` in few-channels.mlir.
+// Every reason against fusion, each from the smallest graph that has it. `data-dependent` and `mode` need a host call and a mode: see below. `window-copied` is in single-windows.mlir, `pixels-copied` in few-channels.mlir, `rows-copied` in products/aligned-constants.mlir.
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=all explain=text' -o /dev/null | FileCheck %s
 // RUN: tilewright-opt %s --split-input-file --tilewright-group-form-groups='mode=epilogue explain=json' -o /dev/null | FileCheck %s --check-prefix=JSON
 

@@ -185,7 +185,7 @@ graph.kernel @column_shares(%x: tensor<3136x144xf16>) -> tensor<3136x144xf32> {
   graph.return %q : tensor<3136x144xf32>
 }
 // CHECK-LABEL: graph.kernel @planes
-// GPU-SAME: schedule = #tile.schedule<window, tile = [1, 16, 32], reduce = [1, 1]>
+// GPU-SAME: schedule = #tile.schedule<window, tile = [1, 16, 32], reduce = [3, 3], warps = 8, unrolled = true>
 graph.kernel @planes(%x: tensor<64x57x57xf32>) -> tensor<64x28x28xf32> {
   %v = graph.window %x dims [1, 2] strides [2, 2] dilations [1, 1] low [0, 0] fill 0xFF800000 : f32 {graph.node = 0 : i64} : tensor<64x57x57xf32> -> tensor<64x28x28x3x3xf32>
   %m = graph.reduce <max> %v axes [3, 4] {graph.node = 0 : i64} : tensor<64x28x28x3x3xf32> -> tensor<64x28x28xf32>

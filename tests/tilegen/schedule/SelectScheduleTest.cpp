@@ -77,6 +77,10 @@ std::string kernelText(const std::string &shape) {
     return R"(graph.kernel @k(%x: tensor<1000x768xf32>) -> tensor<1000xf32> {
       %y = graph.reduce <sum> %x axes [1] {graph.node = 0 : i64} : tensor<1000x768xf32> -> tensor<1000xf32>
       graph.return %y : tensor<1000xf32> })";
+  if (shape == "rows 3000x40")
+    return R"(graph.kernel @k(%x: tensor<3000x40xf32>) -> tensor<3000xf32> {
+      %y = graph.reduce <sum> %x axes [1] {graph.node = 0 : i64} : tensor<3000x40xf32> -> tensor<3000xf32>
+      graph.return %y : tensor<3000xf32> })";
   if (shape == "columns 49x512")
     return R"(graph.kernel @k(%x: tensor<49x512xf32>) -> tensor<512xf32> {
       %y = graph.reduce <sum> %x axes [0] {graph.node = 0 : i64} : tensor<49x512xf32> -> tensor<512xf32>
@@ -148,7 +152,8 @@ constexpr Row rows[] = {
     {"rows 1000x768", "x86-64-v4", "<row_reduction, tile = [21], reduce = [768], registers = [1, 64]>"},
     {"rows 1000x768", "sm_80", "<row_reduction, tile = [1], reduce = [1024], warps = 2>"},
     {"rows 1000x768", "sm_90a", "<row_reduction, tile = [1], reduce = [1024], warps = 2>"},
-    {"rows 1000x768", "gfx942", "<row_reduction, tile = [1], reduce = [1024]>"},
+    {"rows 1000x768", "gfx942", "<row_reduction, tile = [1], reduce = [1024], warps = 4>"},
+    {"rows 3000x40", "sm_90a", "<row_reduction, tile = [8], reduce = [64], warps = 4>"},
     {"groups 32x16384, channels last", "sm_90a", "<row_reduction, tile = [1], reduce = [2048, 4], warps = 16>"},
     {"rows 64x20000", "sm_90a", "<row_reduction, tile = [1], reduce = [8192], warps = 16>"},
     {"rows 640x20000", "sm_90a", "<row_reduction, tile = [1], reduce = [2048], warps = 4>"},

@@ -66,9 +66,10 @@ module attributes {graph.nodes = ["exp|Exp", "gather|Gather"]} {
 
 // -----
 
-// Every input of a concatenation is pulled at every place of its result.
-// CHECK-DAG: a is not fused with cat because work would be repeated for every use of its result
-// CHECK-DAG: b is not fused with cat because work would be repeated for every use of its result
+// Every input of a concatenation is pulled at every place of its result, which a core does more slowly than it stores them.
+// CHECK: fusion all: 1 launches
+// CPU-DAG: a is not fused with cat because work would be repeated for every use of its result
+// CPU-DAG: b is not fused with cat because work would be repeated for every use of its result
 module attributes {graph.nodes = ["a|Exp", "b|Exp", "cat|Concat"]} {
   func.func @main(%x: tensor<64x8xf32>, %y: tensor<64x8xf32>, %z: tensor<64x8xf32>) -> tensor<64x24xf32> {
     %0 = math.exp %x {graph.node = 0 : i64} : tensor<64x8xf32>
@@ -80,9 +81,10 @@ module attributes {graph.nodes = ["a|Exp", "b|Exp", "cat|Concat"]} {
 
 // -----
 
-// Three slices of one function, of nearly all of it.
-// CHECK: f is not fused with
-// CHECK-SAME: because work would be repeated for every use of its result
+// Three slices of one function, of nearly all of it: two functions more for each element are too much for a core.
+// CHECK: fusion all: 1 launches
+// CPU: f is not fused with
+// CPU-SAME: because work would be repeated for every use of its result
 module attributes {graph.nodes = ["f|Exp", "a|Slice", "b|Slice", "c|Slice", "add|Add"]} {
   func.func @main(%x: tensor<1000xf32>) -> tensor<998xf32> {
     %0 = math.exp %x {graph.node = 0 : i64} : tensor<1000xf32>
@@ -97,8 +99,34 @@ module attributes {graph.nodes = ["f|Exp", "a|Slice", "b|Slice", "c|Slice", "add
 
 // -----
 
-// Functions on rows: on 40 elements they wait for themselves, on 64 they do not.
-// CHECK: exp is not fused with sum because the reduced rows are too short to hide what would be computed on them
+// Seven slices of it are too many for a GPU, too.
+// CHECK: f is not fused with
+// CHECK-SAME: because work would be repeated for every use of its result
+module attributes {graph.nodes = ["f|Exp", "a|Slice", "add|Add"]} {
+  func.func @main(%x: tensor<1000xf32>) -> tensor<990xf32> {
+    %0 = math.exp %x {graph.node = 0 : i64} : tensor<1000xf32>
+    %1 = graph.slice %0 offsets affine_map<() -> (0)> strides [1] {graph.node = 1 : i64} : tensor<1000xf32> -> tensor<990xf32>
+    %2 = graph.slice %0 offsets affine_map<() -> (1)> strides [1] {graph.node = 1 : i64} : tensor<1000xf32> -> tensor<990xf32>
+    %3 = graph.slice %0 offsets affine_map<() -> (2)> strides [1] {graph.node = 1 : i64} : tensor<1000xf32> -> tensor<990xf32>
+    %4 = graph.slice %0 offsets affine_map<() -> (3)> strides [1] {graph.node = 1 : i64} : tensor<1000xf32> -> tensor<990xf32>
+    %5 = graph.slice %0 offsets affine_map<() -> (4)> strides [1] {graph.node = 1 : i64} : tensor<1000xf32> -> tensor<990xf32>
+    %6 = graph.slice %0 offsets affine_map<() -> (5)> strides [1] {graph.node = 1 : i64} : tensor<1000xf32> -> tensor<990xf32>
+    %7 = graph.slice %0 offsets affine_map<() -> (6)> strides [1] {graph.node = 1 : i64} : tensor<1000xf32> -> tensor<990xf32>
+    %8 = arith.addf %1, %2 {graph.node = 2 : i64} : tensor<990xf32>
+    %9 = arith.addf %8, %3 {graph.node = 2 : i64} : tensor<990xf32>
+    %10 = arith.addf %9, %4 {graph.node = 2 : i64} : tensor<990xf32>
+    %11 = arith.addf %10, %5 {graph.node = 2 : i64} : tensor<990xf32>
+    %12 = arith.addf %11, %6 {graph.node = 2 : i64} : tensor<990xf32>
+    %13 = arith.addf %12, %7 {graph.node = 2 : i64} : tensor<990xf32>
+    return %13 : tensor<990xf32>
+  }
+}
+
+// -----
+
+// Functions on rows: on 40 elements a core waits for them, on 64 it does not. A GPU has other rows to compute meanwhile.
+// CHECK: fusion all: 1 launches
+// CPU: exp is not fused with sum because the reduced rows are too short to hide what would be computed on them
 module attributes {graph.nodes = ["exp|Exp", "sum|ReduceSum"]} {
   func.func @main(%x: tensor<1000x40xf32>) -> tensor<1000xf32> {
     %0 = math.exp %x {graph.node = 0 : i64} : tensor<1000x40xf32>
