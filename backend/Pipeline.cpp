@@ -102,11 +102,13 @@ struct Compilation {
 
 } // namespace
 
-static std::string whatIsRefused(const ImportReport &report, const Status &why) {
-  return report.assumedEqual.empty()
-             ? fmt::format("sizes that give another rank are refused: {}", why.message())
-             : fmt::format("sizes that broadcast are taken to be equal, 1 beside another is refused ({}): {}",
-                           report.assumedEqual.front(), why.message());
+/// `sizes`: those of the plan that could not be made.
+static std::string whatIsRefused(const ImportReport &report, Sizes sizes, const Status &why) {
+  if (sizes == Sizes::Equal)
+    return fmt::format("sizes that give another rank are refused: {}", why.message());
+  const std::vector<std::string> &given = report.assumedEqual;
+  return fmt::format("sizes that broadcast are taken to be equal, 1 beside another is refused ({}): {}",
+                     (given.empty() ? report.assumedEqualLate : given).front(), why.message());
 }
 
 class Compiler {
@@ -139,7 +141,8 @@ private:
 
   Status checkResumable(const Compilation &compilation, Stage last) const;
   Status addPlan(Compilation compilation);
-  Status addPlanOfOtherSizes(const TargetDesc &target, PlanMode mode);
+  Expected<bool> addPlanOf(Sizes sizes, const TargetDesc &target, PlanMode mode);
+  void addPlanOfOtherSizes(const TargetDesc &target, PlanMode mode);
   Expected<std::string> textOf(const Compilation &compilation, Stage stage);
 
   const CompileOptions &options;
@@ -384,34 +387,46 @@ Status Compiler::addPlan(Compilation compilation) {
   return {};
 }
 
-/// Adds a mode's second plan, for sizes that the first one refuses. If the first plan takes two sizes to be equal that
-/// a broadcast would allow to differ (one is 1), it is the plan for those; else, if a rank depends on whether sizes are
-/// equal, the plan for the other rank.
-Status Compiler::addPlanOfOtherSizes(const TargetDesc &target, PlanMode mode) {
+/// Adds a plan of a mode for sizes that its first one refuses. False if it would equal the first one.
+Expected<bool> Compiler::addPlanOf(Sizes sizes, const TargetDesc &target, PlanMode mode) {
+  auto [entry, isNew] = otherSizes.try_emplace({mode == PlanMode::Reference, sizes});
+  if (isNew) {
+    Compilation shared(mode);
+    shared.sizes = sizes, shared.isDumped = false;
+    TILEWRIGHT_TRY(runStages(shared, Stage::Normalize));
+    entry->second = std::move(shared.module);
+  }
+  if (!entry->second)
+    return false;
+  Compilation plan(mode, &target);
+  plan.suffix = runtime::broadcastingSuffix, plan.isDumped = false;
+  plan.module = entry->second->clone();
+  TILEWRIGHT_TRY(addPlan(std::move(plan)));
+  return true;
+}
+
+/// Adds a mode's second plan, or a warning why there is none. It is the first of these: if the first plan takes two
+/// sizes to be equal that a broadcast would allow to differ (one is 1), the plan for those; if a rank depends on
+/// whether sizes are equal, the plan for the other rank; if broadcast sizes that only running tells are taken to be
+/// equal, the plan for those.
+void Compiler::addPlanOfOtherSizes(const TargetDesc &target, PlanMode mode) {
   std::string report = std::move(model.fusionReport_), json = std::move(model.fusionReportJson_);
-  auto add = [&](Sizes sizes) -> Status {
-    auto [entry, isNew] = otherSizes.try_emplace({mode == PlanMode::Reference, sizes});
-    if (isNew) {
-      Compilation shared(mode);
-      shared.sizes = sizes, shared.isDumped = false;
-      TILEWRIGHT_TRY(runStages(shared, Stage::Normalize));
-      entry->second = std::move(shared.module);
-    }
-    if (!entry->second)
-      return {};
-    Compilation plan(mode, &target);
-    plan.suffix = runtime::broadcastingSuffix, plan.isDumped = false;
-    plan.module = entry->second->clone();
-    return addPlan(std::move(plan));
-  };
-  Status status;
   const ImportReport &usual = reports[mode == PlanMode::Reference];
+  SmallVector<Sizes> wanted;
   if (!usual.assumedEqual.empty())
-    status = add(Sizes::Broadcasting);
+    wanted = {Sizes::Broadcasting};
   else if (!usual.choices.empty())
-    status = add(Sizes::Equal);
+    wanted = {Sizes::Equal};
+  if (!usual.assumedEqualLate.empty() && !llvm::is_contained(wanted, Sizes::Broadcasting))
+    wanted.push_back(Sizes::Broadcasting);
+  for (Sizes sizes : wanted) {
+    Expected<bool> added = addPlanOf(sizes, target, mode);
+    if (!added)
+      model.importReport_.warnings.push_back(whatIsRefused(usual, sizes, added.status()));
+    else if (*added)
+      break;
+  }
   model.fusionReport_ = std::move(report), model.fusionReportJson_ = std::move(json);
-  return status;
 }
 
 Expected<CompiledModel> Compiler::compile() {
@@ -433,8 +448,7 @@ Expected<CompiledModel> Compiler::compile() {
       Compilation plan(mode, *target);
       plan.module = isLast ? std::move(imported) : OwningOpRef<ModuleOp>(imported->clone());
       TILEWRIGHT_TRY(addPlan(std::move(plan)));
-      if (Status status = addPlanOfOtherSizes(**target, mode); !status)
-        model.importReport_.warnings.push_back(whatIsRefused(model.importReport_, status));
+      addPlanOfOtherSizes(**target, mode);
     }
   storage->contents.metadata.compilerVersion = version();
   for (const std::string &target : options.targets)

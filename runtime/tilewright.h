@@ -128,14 +128,19 @@ TILEWRIGHT_API void tilewright_context_free(tilewright_context *context);
 
 /* Runs once and waits. With outputs (one for each of the model's, all with data and the right shape), they receive
  * the results; with none, tilewright_context_output gives them. Memory of the context's GPU, and host memory on the
- * host, is used in place if it is 64-byte aligned. */
+ * host, is used in place if it is 64-byte aligned.
+ * A model may have sizes that only running tells, and a second plan for those that the first one refuses. A run then
+ * begins again from its inputs, so no output may lie where an input does; it fails with TILEWRIGHT_MALFORMED if one
+ * does. */
 TILEWRIGHT_API tilewright_status tilewright_context_run(tilewright_context *context, const tilewright_tensor *inputs,
                                                         size_t input_count, const tilewright_tensor *outputs,
                                                         size_t output_count);
 
 /* The same in three steps. bind takes the tensors; execute may be called any number of times, and on a GPU returns
- * before the work is done, in order with the stream; synchronize waits and reports what kernels found wrong. Outputs
- * must be memory of the device, 64-byte aligned. */
+ * before the work is done, in order with the stream, unless sizes that only running tells have to be waited for;
+ * synchronize waits and reports what kernels found wrong. Outputs must be memory of the device, 64-byte aligned. If
+ * execute needs the second plan, it waits, runs that one in the same stream from the inputs on, and later calls of
+ * execute try it first until bind is called. */
 TILEWRIGHT_API tilewright_status tilewright_context_bind(tilewright_context *context, const tilewright_tensor *inputs,
                                                          size_t input_count, const tilewright_tensor *outputs,
                                                          size_t output_count);

@@ -217,24 +217,34 @@ static void findRepeated(ImportState &state, ArrayRef<Sizes> shapes) {
       state.takeAsRepeated(size);
 }
 
+/// Whether `size`, which is not the constant 1, is 1 for some values of its symbols, as far as its form tells.
+static bool mayBeOne(AffineExpr size) {
+  std::optional<graph::ScaledSymbol> scaled = graph::asScaledSymbol(size);
+  if (graph::constantSize(size) || !scaled)
+    return !graph::constantSize(size);
+  return scaled->added <= 1 && (1 - scaled->added) % scaled->factor == 0;
+}
+
 /// The size that `a` and `b` broadcast to, of which none is the constant 1. By default they are assumed to be equal,
-/// which leaves one symbol. If either may be 1 at run time, the model gets a second plan, imported with
-/// broadcastWhenRunning.
+/// which leaves one symbol. If either may be 1, because both are given or because only running tells, the model gets a
+/// second plan, imported with broadcastWhenRunning.
 AffineExpr NodeBuilder::broadcastSize(AffineExpr a, AffineExpr b, size_t dim) {
   a = state.resolve(a), b = state.resolve(b);
   std::string expected = fmt::format("expected shapes that broadcast, got {} beside {} in dimension {}", state.print(a),
                                      state.print(b), dim);
   std::string message = fmt::format("node '{}': {}", node.name, expected);
-  auto mayBeOne = [&](AffineExpr size) { return graph::constantSize(size).value_or(1) == 1; };
   auto isGiven = [&](AffineExpr size) {
     return graph::constantSize(size) || state.isInputSymbol(size) || state.isBroadcast(size);
   };
   if (a != b && (state.isRepeated(a) || state.isRepeated(b)))
     return state.broadcast(a, b, message);
   if (a != b && (mayBeOne(a) || mayBeOne(b))) {
-    if (state.options.broadcastWhenRunning && (isGiven(a) || isGiven(b)))
+    bool isLate = !state.isEarly(a) || !state.isEarly(b);
+    if (state.options.broadcastWhenRunning && (isGiven(a) || isGiven(b) || isLate))
       return state.broadcast(a, b, message);
-    if (isGiven(a) && isGiven(b))
+    if (isLate)
+      state.report.assumedEqualLate.push_back(message);
+    else if (isGiven(a) && isGiven(b))
       state.report.assumedEqual.push_back(message);
   }
   if (!state.unify(a, b, message))

@@ -156,8 +156,15 @@ void batchNormalization(NodeBuilder &b) {
     return t && (t->type() == DType::F32 || isHalf(t->type())) && t->count() == parameters[0]->count();
   });
   if (!foldable) {
-    Term scale = b.in(1) / b.sqrt(b.in(4) + epsilon);
-    Term shift = b.in(2) - b.in(3) * scale;
+    auto parameter = [&](size_t i) { // all are as long as the channels: between them nothing broadcasts
+      Term vector = b.in(i);
+      if (vector.rank() != 1 || x.rank() < 2 || graph::constantSize(vector.sizes()[0]) == 1)
+        return vector;
+      b.unify(vector.sizes()[0], x.sizes()[1], fmt::format("input {} along dimension 1", i));
+      return b.conform(vector, x.sizes()[1]);
+    };
+    Term scale = parameter(1) / b.sqrt(parameter(4) + epsilon);
+    Term shift = parameter(2) - parameter(3) * scale;
     return b.out(x * b.along(scale, x, 1) + b.along(shift, x, 1));
   }
   Tensor scale = Tensor::allocate(DType::F32, parameters[0]->shape()),

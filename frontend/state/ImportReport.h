@@ -23,10 +23,12 @@ struct ImportReport {
     std::string reason;
     int64_t after = 0; // how many nodes had been imported when it was found
   };
-  std::vector<Entry> fallbacks;          // nodes that run through the reference, each with the reason
-  std::vector<Entry> unsupported;        // nodes that nothing can run
-  std::vector<std::string> assumedEqual; // a sentence for each pair of broadcast sizes of which either could be 1
-  std::vector<SizeChoice> choices;       // in the order of the nodes
+  std::vector<Entry> fallbacks;   // nodes that run through the reference, each with the reason
+  std::vector<Entry> unsupported; // nodes that nothing can run
+  /// A sentence for each pair of broadcast sizes of which either could be 1: sizes that are known before a run, and
+  /// pairs with one that only running tells.
+  std::vector<std::string> assumedEqual, assumedEqualLate;
+  std::vector<SizeChoice> choices; // in the order of the nodes
   std::vector<std::string> warnings;
   bool namesAreShared = true; // as in ImportOptions, or false if the import succeeded only without
   int64_t nodeCount = 0;      // after inlining functions and branches

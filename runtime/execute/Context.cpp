@@ -230,22 +230,6 @@ Status Context::placeKnownAt(int64_t step) {
   return {};
 }
 
-/// Tries this program's plan first, because it is faster than that of Program::broadcasting().
-Status Context::bind(std::span<const TensorView> inputs, std::span<const TensorView> outputs) {
-  isBroadcasting_ = false;
-  Status status = bindHere(inputs, outputs);
-  bool isSizes = status.code() == Code::Usage || status.code() == Code::Malformed;
-  if (status.ok() || !isSizes || !program_->broadcasting())
-    return status;
-  if (!broadcasting_) {
-    Expected<std::unique_ptr<Context>> made = create(program_->broadcasting(), device_, externalStream_);
-    TILEWRIGHT_TRY(made);
-    broadcasting_ = std::move(*made);
-  }
-  isBroadcasting_ = broadcasting_->bindHere(inputs, outputs).ok();
-  return isBroadcasting_ ? Status() : status;
-}
-
 Status Context::bindHere(std::span<const TensorView> inputs, std::span<const TensorView> outputs) {
   instance_ = nullptr; // after a failed bind there is nothing to execute
   hasRun_ = false;

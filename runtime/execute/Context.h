@@ -4,6 +4,7 @@
 //   bind(inputs)  ─ symbols ─ PlanInstance (cached by sizes) ─ arena ─ addresses of all values
 //   execute()     ─ segment by segment: recordable ones are replayed from their second run on;
 //                   host calls, and steps whose sizes earlier steps bind, run one by one
+//                   (a plan that refuses sizes leaves them to the program's other one: ContextPlans.cpp)
 //   synchronize() ─ waits, reads the error word
 //
 // The body of a branch or a loop is run by a context of its own, with its own instances and values, on the same stream.
@@ -68,10 +69,12 @@ public:
   /// Takes the inputs for the next executions. On the host device, memory of inputs must stay valid until the
   /// executions are over; on others, host memory of inputs only until bind returns. `outputs`, where given, has a view
   /// for each output: one with data receives the output directly (its shape must fit); one without leaves it to the
-  /// context.
+  /// context. An output's memory must be none of an input's where execute may need the program's other plan.
   Status bind(std::span<const TensorView> inputs, std::span<const TensorView> outputs = {});
 
-  /// Runs the bound plan once; asynchronous on devices with memory of their own.
+  /// Runs the bound plan once; asynchronous on devices with memory of their own. If the plan refuses sizes that only
+  /// running tells, waits, and runs the program's other plan from the inputs on. Until the next bind that one is tried
+  /// first.
   Status execute();
 
   /// Waits for all executions. Code::Malformed if a kernel has reported a fault in its data.
@@ -90,7 +93,7 @@ public:
   /// did.
   Expected<std::vector<StepProfile>> profile();
 
-  /// The program whose plan is bound: program_, or its broadcasting() if only that one takes the sizes.
+  /// The program whose plan is bound or ran last: program_, or its broadcasting() if only that one takes the sizes.
   const Program &program() const { return *active().program_; }
   const Device &device() const { return *device_; }
   /// What a thread of the plan's kernel uses; nullopt on the host.
@@ -105,6 +108,11 @@ private:
   Context() = default;
 
   const Context &active() const { return isBroadcasting_ ? *broadcasting_ : *this; }
+  Context &active() { return isBroadcasting_ ? *broadcasting_ : *this; }
+  template <typename Result> Result runEitherPlan(Result (Context::*run)());
+  Expected<bool> takeOtherPlan();
+  Status bindBroadcasting(std::span<const TensorView> inputs, std::span<const TensorView> outputs);
+  bool overwritesInputs() const;
   Status copyOutputs(std::span<const TensorView> outputs);
   Status bindHere(std::span<const TensorView> inputs, std::span<const TensorView> outputs);
 
@@ -131,8 +139,10 @@ private:
 
   Status startExecution();
   Status executeHere();
+  Status executeCounted();
   Status clearZeroed();
   Expected<std::vector<StepProfile>> profileHere();
+  Expected<std::vector<StepProfile>> profileCounted();
   Status runSegment(size_t index);
   Status runSteps(const Segment &segment);
   bool isReplayable(size_t index) const;

@@ -141,7 +141,7 @@ Status Context::runBody(Context &body, const BodyUse &use, std::vector<TensorVie
   body.placeOutput_ = std::move(place);
   body.instance_ = nullptr;
   Status status = body.bindTo(inputs, symbols);
-  status = status.ok() ? body.execute() : status;
+  status = status.ok() ? body.executeHere() : status;
   body.placeOutput_ = nullptr;
   return status;
 }
@@ -179,8 +179,8 @@ Status Context::copyFromBody(ValueId id, const TensorView &given, const std::str
   Expected<Shape> shape = valueShape(plan(), *sizes_, id);
   TILEWRIGHT_TRY(shape);
   if (given.shape != *shape)
-    return {Code::Malformed, fmt::format("node '{}': '{}' would have the shape [{}], expected [{}]", node, value.name,
-                                         fmt::join(given.shape, ", "), fmt::join(*shape, ", "))};
+    return {sizesDiffer, fmt::format("node '{}': '{}' would have the shape [{}], expected [{}]", node, value.name,
+                                     fmt::join(given.shape, ", "), fmt::join(*shape, ", "))};
   uint64_t bytes = static_cast<uint64_t>(elementCount(*shape)) * elementBytes(value.dtype);
   return given.data == addresses_[id] || bytes == 0 ? Status() : stream_->copyWithin(addresses_[id], given.data, bytes);
 }
@@ -389,7 +389,7 @@ Status Context::runSteadyIteration(const Loop &loop, LoopState &state) {
   Status status;
   if (loop.counted && !device_->info().hostMemory)
     status = stream_->copyIn(inner.addresses_[inner.plan().inputs[0]], &state.iteration, sizeof state.iteration);
-  status = status.ok() ? inner.execute() : status;
+  status = status.ok() ? inner.executeHere() : status;
   inner.addresses_.swap(state.addresses[state.iteration % 2]);
   TILEWRIGHT_TRY(status);
   for (size_t i = 0; i < loop.collected.size(); ++i)
@@ -459,8 +459,8 @@ Status Context::finishLoop(size_t index, const Loop &loop, LoopState &state) {
     TILEWRIGHT_TRY(expected);
     const Shape &found = shapes[loop.finals.size() + i];
     if (*expected != found && !(state.iteration == 0 && expected->front() == 0))
-      return {Code::Malformed, fmt::format("node '{}': '{}' would have the shape [{}], expected [{}]", loop.node,
-                                           plan().values[id].name, fmt::join(found, ", "), fmt::join(*expected, ", "))};
+      return {sizesDiffer, fmt::format("node '{}': '{}' would have the shape [{}], expected [{}]", loop.node,
+                                       plan().values[id].name, fmt::join(found, ", "), fmt::join(*expected, ", "))};
     auto from = [&](int64_t slice) {
       return advance(collection.slices.memory.get(), static_cast<uint64_t>(slice) * collection.bytes);
     };

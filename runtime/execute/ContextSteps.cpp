@@ -30,14 +30,6 @@ Status Context::clearZeroed() {
   return {};
 }
 
-Status Context::execute() {
-  if (isBroadcasting_)
-    return broadcasting_->execute();
-  Status status = executeHere();
-  counters_->failures += !status.ok();
-  return status;
-}
-
 Status Context::executeHere() {
   TILEWRIGHT_TRY(startExecution());
   for (size_t i = 0; i < analysis().segments.size(); ++i)
@@ -84,14 +76,6 @@ Work Context::workOf(const Step &step) const {
   if (group != none)
     work.bytes = valueOf(plan().groups[group].bytesMoved), work.flops = valueOf(plan().groups[group].flops);
   return work;
-}
-
-Expected<std::vector<StepProfile>> Context::profile() {
-  if (isBroadcasting_)
-    return broadcasting_->profile();
-  Expected<std::vector<StepProfile>> profile = profileHere();
-  counters_->failures += !profile.status().ok();
-  return profile;
 }
 
 Expected<std::vector<StepProfile>> Context::profileHere() {
@@ -263,9 +247,8 @@ Status Context::bindLate(size_t index, std::span<const Shape> outputs) {
     return {};
   for (const BoundSymbol &bound : binds) {
     if (bound.output >= outputs.size() || bound.dim >= outputs[bound.output].size())
-      return {Code::Malformed,
-              fmt::format("step {} gave no dimension {} of output {}, which the model declares or uses{}", index,
-                          bound.dim, bound.output, sizesNeedPlan)};
+      return {sizesDiffer, fmt::format("step {} gave no dimension {} of output {}, which the model declares or uses{}",
+                                       index, bound.dim, bound.output, sizesNeedPlan)};
     lateSymbols_[bound.symbol] = outputs[bound.output][bound.dim];
   }
   lateSizes_ = ExprValues::evaluate(plan().exprs, lateSymbols_);
@@ -280,9 +263,11 @@ Status Context::copyFromHost(ValueId id, const Tensor &output) {
   Expected<Shape> shape = valueShape(plan(), *sizes_, id);
   TILEWRIGHT_TRY(shape);
   bool shaped = !isObjectValue(id) || value.dtype == DType::String;
-  if (!output.defined() || output.type() != value.dtype || (shaped && output.shape() != *shape))
-    return {Code::Malformed, fmt::format("which the model declares, or uses, as {} [{}]{}", name(value.dtype),
-                                         fmt::join(*shape, ", "), sizesNeedPlan)};
+  bool typed = output.defined() && output.type() == value.dtype;
+  if (!typed || (shaped && output.shape() != *shape))
+    return {typed ? sizesDiffer : Code::Malformed,
+            fmt::format("which the model declares, or uses, as {} [{}]{}", name(value.dtype), fmt::join(*shape, ", "),
+                        sizesNeedPlan)};
   if (isObjectValue(id)) {
     objects_[id] = output;
     return {};

@@ -55,7 +55,7 @@ static Status checkGuard(const ExprValues &sizes, const Guard &guard) {
   TILEWRIGHT_TRY(lhs);
   TILEWRIGHT_TRY(rhs);
   if (!holds(guard.relation, *lhs, *rhs))
-    return {Code::Malformed, fmt::format("{} ({} and {}){}", guard.message, *lhs, *rhs, sizesNeedPlan)};
+    return {sizesDiffer, fmt::format("{} ({} and {}){}", guard.message, *lhs, *rhs, sizesNeedPlan)};
   return {};
 }
 

@@ -14,6 +14,10 @@ namespace tilewright::runtime {
 /// The end of sentences about sizes that this plan refuses, though the model may accept them.
 inline constexpr std::string_view sizesNeedPlan = "; if the model takes these sizes, compile it for them with --shapes";
 
+/// The code of a failure that says only that sizes are not those which a plan assumes, so that another plan of the
+/// model may take them. Nothing else in a run has this code. A Context gives its callers Code::Malformed instead.
+inline constexpr Code sizesDiffer = Code::Differs;
+
 inline constexpr uint64_t noPlace = UINT64_MAX;
 
 /// Blocks of memory: (address, size in bytes).
@@ -48,8 +52,8 @@ Expected<std::unique_ptr<PlanInstance>> instantiate(const Plan &plan, const Plan
 Expected<uint64_t> valueBytes(const Plan &plan, const ExprValues &sizes, ValueId id);
 Expected<Shape> valueShape(const Plan &plan, const ExprValues &sizes, ValueId id);
 
-/// Checks a step's sizes before it runs: guards hold, views lie inside the viewed value, copies have equal sizes, grids
-/// are not negative.
+/// Checks a step's sizes before it runs: guards hold (else `sizesDiffer`), views lie inside the viewed value, copies
+/// have equal sizes, grids are not negative.
 Status checkStepSizes(const Plan &plan, const PlanAnalysis &analysis, const ExprValues &sizes, const Step &step);
 
 } // namespace tilewright::runtime

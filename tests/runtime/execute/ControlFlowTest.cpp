@@ -136,6 +136,30 @@ TEST(Branch, BindsSizesInWhichBodiesDiffer) {
   EXPECT_EQ(run(*context, {scalar<uint8_t>(DType::Bool, 0), floats({5}, {1, 2, 3, 4, 5})})[0].shape(), Shape{10});
 }
 
+/// Sizes that a body refuses, here an x of other than two elements, are taken by the program's other plan. It is chosen
+/// for the whole of the model, not for the body, which has no inputs and outputs of its own.
+TEST(Branch, SizesThatABodyRefusesAreTakenByTheOtherPlan) {
+  for (const char *device : {"host", "null:host"}) {
+    Builder first, second;
+    branchPlan(first), branchPlan(second);
+    Plan &body = first.plan.bodies[0];
+    ExprBuilder inside(body.exprs);
+    body.steps.insert(body.steps.begin(),
+                      Guard{Relation::Equal, inside.symbol(0), inside.constant(2), "node 'add': expected two"});
+    second.plan.mode += broadcastingSuffix;
+    Contents contents;
+    contents.plans = {first.plan, second.plan};
+    std::unique_ptr<Context> context = load(contents, device);
+    for (int64_t count : {2, 3, 2}) {
+      Tensor x = floats({count}, std::vector<float>(count, 4));
+      EXPECT_EQ(elements(run(*context, {scalar<uint8_t>(DType::Bool, 1), x})[0]), std::vector<float>(count, 8));
+      EXPECT_EQ(context->program().plan().mode, count == 2 ? "all" : "all+broadcast");
+      EXPECT_EQ(elements(run(*context, {scalar<uint8_t>(DType::Bool, 0), x})[0]), std::vector<float>(count, -4));
+      EXPECT_EQ(context->program().plan().mode, "all");
+    }
+  }
+}
+
 /// sum, terms = loop of `trips` iterations: sum = sum + x, collecting -sum; sum and x of [2].
 void sumPlan(Builder &outer, bool late) {
   ExprId two = outer.number(2), trips = late ? outer.symbol("u") : outer.number(3);
@@ -213,6 +237,7 @@ TEST(Loop, ResultsOfAnotherLengthThanThePlanSaysAreAnError) {
   std::vector<Tensor> inputs = {scalar<int64_t>(DType::I64, 2), floats({2}, {0, 0}), floats({2}, {1, 1})};
   Expected<std::vector<Tensor>> outputs = context->run(inputs);
   ASSERT_FALSE(outputs.ok());
+  EXPECT_EQ(outputs.status().code(), Code::Malformed);
   EXPECT_EQ(outputs.status().message(), "node 'loop': 'v4' would have the shape [2, 2], expected [3, 2]");
 }
 
