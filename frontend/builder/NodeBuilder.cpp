@@ -239,7 +239,7 @@ AffineExpr NodeBuilder::broadcastSize(AffineExpr a, AffineExpr b, size_t dim) {
   if (a != b && (state.isRepeated(a) || state.isRepeated(b)))
     return state.broadcast(a, b, message);
   if (a != b && (mayBeOne(a) || mayBeOne(b))) {
-    bool isLate = !state.isEarly(a) || !state.isEarly(b);
+    bool isLate = state.isLate(a) || state.isLate(b);
     if (state.options.broadcastWhenRunning && (isGiven(a) || isGiven(b) || isLate))
       return state.broadcast(a, b, message);
     if (isLate)

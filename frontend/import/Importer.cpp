@@ -46,6 +46,22 @@ Expected<std::shared_ptr<onnx::ModelProto>> parseModel(std::string_view bytes, c
   return model;
 }
 
+/// Why a module does not verify, given what the verifier says. If it or a body has a guard that requires different
+/// constants to be equal, an assumption about sizes contradicts what later nodes told of them; else it is a bug.
+Status whyInvalid(ModuleOp module, const std::string &diagnostics) {
+  std::string assumption;
+  module.walk([&](ModuleOp part) {
+    auto guards = part->getAttrOfType<ArrayAttr>(graph::guardsAttr);
+    for (auto guard : guards ? llvm::to_vector(guards.getAsRange<ArrayAttr>()) : SmallVector<ArrayAttr>()) {
+      auto side = [&](int i) { return graph::constantSize(cast<AffineMapAttr>(guard[i]).getValue().getResult(0)); };
+      if (assumption.empty() && cast<StringAttr>(guard[3]) == "equal" && side(0) && side(1) && side(0) != side(1))
+        assumption = fmt::format("{} ({} and {})", cast<StringAttr>(guard[2]).str(), *side(0), *side(1));
+    }
+  });
+  return assumption.empty() ? Status(Code::Internal, "the importer made IR that does not verify: " + diagnostics)
+                            : Status(Code::Malformed, assumption);
+}
+
 Expected<OwningOpRef<ModuleOp>> importOnce(MLIRContext &context, std::shared_ptr<const onnx::ModelProto> model,
                                            ExternalData &files, const ImportOptions &options, ImportReport &report) {
   ImportState state(context, options, report);
@@ -64,7 +80,7 @@ Expected<OwningOpRef<ModuleOp>> importOnce(MLIRContext &context, std::shared_ptr
     return success();
   });
   if (failed(verify(*state.module)))
-    return Status(Code::Internal, "the importer made IR that does not verify: " + why);
+    return whyInvalid(*state.module, why);
   return std::move(state.module);
 }
 
@@ -111,8 +127,25 @@ std::string sharedName(const onnx::ModelProto &model) {
   return "";
 }
 
-/// Imports a model. If that fails, and inputs share names of dimensions, it is tried again with each dimension as a
-/// size of its own: some models give one name to sizes that differ, of which ONNX Runtime only warns.
+/// Imports with other options than those that failed with `failure`. If that works, the report says `because`; else it
+/// stays as it is.
+Expected<OwningOpRef<ModuleOp>> importInstead(MLIRContext &context,
+                                              const std::shared_ptr<const onnx::ModelProto> &model, ExternalData &files,
+                                              const ImportOptions &options, const std::string &because,
+                                              const Status &failure, ImportReport &report) {
+  ImportReport found;
+  auto module = importChoosing(context, model, files, options, found);
+  if (!module)
+    return failure;
+  report = std::move(found);
+  report.warnings.push_back(fmt::format("{}; otherwise: {}", because, failure.message()));
+  return module;
+}
+
+/// Imports a model. If that fails, it is tried again without assumptions that it may contradict:
+///   - that dimensions of inputs with one name have one size. Some models give one name to sizes that differ, of which
+///     ONNX Runtime only warns;
+///   - that sizes which meet in a broadcast are equal.
 Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, const std::shared_ptr<const onnx::ModelProto> &model,
                                              ExternalData &files, const ImportOptions &options, ImportReport &report) {
   DialectRegistry registry;
@@ -120,21 +153,26 @@ Expected<OwningOpRef<ModuleOp>> importParsed(MLIRContext &context, const std::sh
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
   auto module = importChoosing(context, model, files, options, report);
-  std::string name = module ? "" : sharedName(*model);
-  if (name.empty() || module.status().code() == Code::Internal || module.status().code() == Code::Io)
+  Status failure = module.status();
+  if (failure.ok() || failure.code() == Code::Internal || failure.code() == Code::Io)
     return module;
-  ImportOptions apart = options;
-  apart.namesAreShared = false;
-  ImportReport found;
-  auto tried = importChoosing(context, model, files, apart, found);
-  if (!tried)
-    return module;
-  report = std::move(found);
-  report.namesAreShared = false;
-  report.warnings.push_back(fmt::format("names such as '{}' stand for sizes that differ, so each dimension of an input "
-                                        "is taken for itself; otherwise: {}",
-                                        name, module.status().message()));
-  return tried;
+  if (std::string name = sharedName(*model); !name.empty()) {
+    ImportOptions apart = options;
+    apart.namesAreShared = false;
+    std::string because = fmt::format("names such as '{}' stand for sizes that differ, so each dimension of an input "
+                                      "is taken for itself",
+                                      name);
+    auto tried = importInstead(context, model, files, apart, because, failure, report);
+    report.namesAreShared = !tried;
+    if (tried)
+      return tried;
+  }
+  if (report.assumedEqual.empty() && report.assumedEqualLate.empty())
+    return failure;
+  ImportOptions broadcasting = options;
+  broadcasting.broadcastWhenRunning = true;
+  return importInstead(context, model, files, broadcasting, "sizes that meet in a broadcast are compared when running",
+                       failure, report);
 }
 
 } // namespace

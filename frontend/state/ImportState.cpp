@@ -72,6 +72,9 @@ void ImportState::enter(const ImportState &outer) {
   symbolNames = outer.symbolNames, nextFresh = outer.nextFresh, nodes = outer.nodes;
   std::ranges::copy(outer.numbers, numbers);
   location = outer.location;
+  for (size_t i = 0; i < symbolNames.size(); ++i)
+    if (AffineExpr symbol = getAffineSymbolExpr(i, context); outer.isLate(outer.resolve(symbol)))
+      takeAsLate(symbol);
   beginMain();
 }
 

@@ -151,6 +151,10 @@ public:
   bool isInputSymbol(mlir::AffineExpr size) const;
   /// Whether the inputs bind every symbol of `expr`, so that its value is known before the first step runs.
   bool isEarly(mlir::AffineExpr expr) const;
+  /// Whether only running the model tells the value of `expr`. In a body, that may be so of what its inputs bind: of
+  /// sizes that are late outside, and of those that differ from one iteration to the next.
+  bool isLate(mlir::AffineExpr expr) const;
+  void takeAsLate(mlir::AffineExpr symbol) { lateInputs.push_back(symbol); }
 
   mlir::RankedTensorType tensorType(llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::Type element) const;
   mlir::AffineExpr number(int64_t value) { return mlir::getAffineConstantExpr(value, context); }
@@ -196,6 +200,7 @@ private:
   llvm::SmallDenseSet<int64_t> readSymbols; // bound by a graph.read_sizes
   std::vector<mlir::AffineExpr> equations;  // differences that are 0
   llvm::SmallDenseSet<mlir::AffineExpr> repeated;
+  std::vector<mlir::AffineExpr> lateInputs; // symbols
   std::vector<mlir::Attribute> guards;
   /// Kept apart until `finish`, so that a walk over the module does not meet the symbols of bodies.
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> bodies;

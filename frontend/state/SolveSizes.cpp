@@ -47,6 +47,10 @@ bool ImportState::isEarly(AffineExpr expr) const {
   return all;
 }
 
+bool ImportState::isLate(AffineExpr expr) const {
+  return !isEarly(expr) || llvm::any_of(lateInputs, [&](AffineExpr symbol) { return dependsOn(expr, symbol); });
+}
+
 const graph::SizeDefinition *ImportState::definitionOf(AffineExpr symbol) const {
   for (const graph::SizeDefinition &definition : definitions)
     if (getAffineSymbolExpr(definition.symbol, context) == symbol)

@@ -17,6 +17,12 @@ Tensor numbers(int64_t positive, int64_t negative = 0) {
   return tensor;
 }
 
+Tensor integers(Shape shape, int64_t value) {
+  Tensor tensor = Tensor::allocate(DType::I64, std::move(shape));
+  std::fill_n(tensor.data<int64_t>(), tensor.count(), value);
+  return tensor;
+}
+
 /// A model of x, with its positive and its negative elements.
 TinyModel parts() {
   TinyModel model;
@@ -82,11 +88,7 @@ TEST_P(LateBroadcasts, OfAShapeThatIsAnInput) {
   setAttribute(model.node("ReduceMax", {"twice"}, {"largest"}), "keepdims", int64_t(0));
   model.node("Expand", {"largest", "shape"}, {"expanded"}), model.node("Sub", {"row", "expanded"}, {"y"});
   load(model);
-  auto shape = [](int64_t size) {
-    Tensor tensor = Tensor::allocate(DType::I64, {1});
-    *tensor.data<int64_t>() = size;
-    return tensor;
-  };
+  auto shape = [](int64_t size) { return integers({1}, size); };
   expect({numbers(2), shape(3)}, {6, 16, 26});
   expect({numbers(4), shape(1)}, {2, 12, 22});
   expectRefused({numbers(4), shape(2)});
@@ -124,6 +126,32 @@ TEST_P(LateBroadcasts, InABranch) {
   expect({numbers(6)}, {-11, -22, -33, -44, -55, -66});
   expect({numbers(1)}, {-11, -21, -31, -41, -51, -61});
   expect({numbers(1, 3)}, {-9, -19, -29, -39, -49, -59});
+}
+
+/// A loop whose value grows from one element to two. Three times less two is one in its first turn, four in the second.
+TEST_P(LateBroadcasts, InOneTurnOfALoop) {
+  TinyModel model;
+  model.input("x", {1}).output("y").floats("row", {4}, {10, 20, 30, 40});
+  model.integers("turns", {}, {2}), model.integers("two", {1}, {2}), model.integers("most", {1}, {100});
+  onnx::NodeProto *loop = model.node("Loop", {"turns", "", "x"}, {"last", "y"});
+  auto *attribute = loop->add_attribute();
+  attribute->set_name("body"), attribute->set_type(onnx::AttributeProto::GRAPH);
+  onnx::GraphProto *body = attribute->mutable_g();
+  body->set_name("grow");
+  TinyModel::describe(body->add_input(), "turn", {}, DType::I64);
+  TinyModel::describe(body->add_input(), "goesOn", {}, DType::Bool);
+  TinyModel::describe(body->add_input(), "v", {"some"}, DType::F32);
+  for (const char *output : {"still", "longer", "sum"})
+    body->add_output()->set_name(output);
+  TinyModel::fill(body->add_node(), "Identity", {"goesOn"}, {"still"});
+  setAttribute(TinyModel::fill(body->add_node(), "Concat", {"v", "x"}, {"longer"}), "axis", int64_t(0));
+  setAttribute(TinyModel::fill(body->add_node(), "Concat", {"v", "v", "v"}, {"three"}), "axis", int64_t(0));
+  TinyModel::fill(body->add_node(), "Slice", {"three", "two", "most"}, {"part"});
+  TinyModel::fill(body->add_node(), "Add", {"part", "row"}, {"sum"});
+  load(model);
+  Tensor x = Tensor::allocate(DType::F32, {1});
+  *x.data<float>() = 1;
+  expect({x}, {11, 21, 31, 41, 11, 21, 31, 41});
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, LateBroadcasts, testing::Values(PlanMode::All, PlanMode::None, PlanMode::Reference),
@@ -176,6 +204,88 @@ TEST(LateBroadcast, LeavesThePlanForAnotherRank) {
     ASSERT_TRUE(outputs.ok()) << outputs.status().message();
     EXPECT_EQ((*outputs)[1].shape(), rows == 1 ? Shape{3} : (Shape{2, 3}));
   }
+}
+
+/// Adds y = row + the last quarter of e, whose number of elements only running tells, but which is later taken for a
+/// table of two rows. So the quarter is first assumed to be as long as the row, and later seen to have another size.
+void addQuarter(onnx::GraphProto &graph, const std::string &y) {
+  onnx::NodeProto *split = TinyModel::fill(graph.add_node(), "Split", {"e"}, {"a", "b", "c", "quarter"});
+  setAttribute(split, "num_outputs", int64_t(4));
+  TinyModel::fill(graph.add_node(), "Add", {"quarter", "row"}, {y});
+  TinyModel::fill(graph.add_node(), "Reshape", {"e", "rows"}, {"table"});
+}
+
+TinyModel quarters(int64_t columns) {
+  TinyModel model(18);
+  model.input("shape", {1}, DType::I64).output("y").floats("one", {}, {1});
+  model.floats("row", {6}, {10, 20, 30, 40, 50, 60}), model.integers("rows", {2}, {2, columns});
+  model.node("Expand", {"one", "shape"}, {"e"});
+  return model;
+}
+
+constexpr const char *contradicted =
+    "node 'y': expected shapes that broadcast, got 6 beside u0 - ((u0 + 3) floordiv 4) * 3 in dimension 0 (6 and ";
+
+/// Without the assumption the model compiles: the quarter has one element.
+TEST(LateBroadcast, MayContradictWhatALaterNodeTells) {
+  TinyModel model = quarters(2);
+  addQuarter(*model.proto.mutable_graph(), "y"), model.output("table");
+  CompileOptions options = optionsOf(model);
+  auto compiled = compileModel(options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  ASSERT_EQ(compiled->importReport().warnings.size(), 1u);
+  EXPECT_EQ(compiled->importReport().warnings.front(),
+            "sizes that meet in a broadcast are compared when running; otherwise: " + std::string(contradicted) + "1)");
+  std::vector<Tensor> inputs = {integers({1}, 4)};
+  auto outputs = runOnHost(options, PlanMode::All, inputs);
+  ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+  EXPECT_EQ(elements(outputs->front()), (std::vector<float>{11, 21, 31, 41, 51, 61}));
+  EXPECT_EQ((*outputs)[1].shape(), (Shape{2, 2}));
+}
+
+/// The quarter has two elements beside six, so that the model can never run.
+TEST(LateBroadcast, ThatCannotBeIsRefused) {
+  TinyModel model = quarters(4);
+  addQuarter(*model.proto.mutable_graph(), "y"), model.output("table");
+  auto compiled = compileModel(optionsOf(model));
+  ASSERT_FALSE(compiled.ok());
+  EXPECT_EQ(compiled.status().code(), Code::Malformed);
+  EXPECT_NE(compiled.status().message().find(std::string(contradicted) + "2)"), std::string::npos)
+      << compiled.status().message();
+}
+
+/// Sizes of the graph around a branch are late inside too.
+TEST(LateBroadcast, MayContradictWhatALaterNodeOfABranchTells) {
+  auto load = [](int64_t columns) {
+    TinyModel model = quarters(columns);
+    model.input("isTaken", {}, DType::Bool);
+    onnx::NodeProto *branch = model.node("If", {"isTaken"}, {"chosen"});
+    for (const char *name : {"then_branch", "else_branch"}) {
+      auto *attribute = branch->add_attribute();
+      attribute->set_name(name), attribute->set_type(onnx::AttributeProto::GRAPH);
+      onnx::GraphProto *graph = attribute->mutable_g();
+      graph->set_name(name), graph->add_output()->set_name("inner");
+      if (name == std::string("then_branch"))
+        addQuarter(*graph, "y"), TinyModel::fill(graph->add_node(), "Neg", {"y"}, {"inner"});
+      else
+        TinyModel::fill(graph->add_node(), "Neg", {"row"}, {"inner"});
+    }
+    model.proto.mutable_graph()->mutable_output(0)->set_name("chosen");
+    return contextOf(model, PlanMode::All);
+  };
+  auto context = load(2);
+  ASSERT_TRUE(context.ok()) << context.status().message();
+  Tensor taken = Tensor::allocate(DType::Bool, {});
+  for (bool isTaken : {false, true}) {
+    *taken.data<bool>() = isTaken;
+    auto outputs = (*context)->run(std::vector{integers({1}, 4), taken});
+    ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+    EXPECT_EQ(elements(outputs->front()), isTaken ? (std::vector<float>{-11, -21, -31, -41, -51, -61})
+                                                  : (std::vector<float>{-10, -20, -30, -40, -50, -60}));
+  }
+  Status refused = load(4).status(); // as it would be for sizes that the model gives
+  EXPECT_EQ(refused.code(), Code::Malformed);
+  EXPECT_NE(refused.message().find(std::string(contradicted) + "2)"), std::string::npos) << refused.message();
 }
 
 } // namespace

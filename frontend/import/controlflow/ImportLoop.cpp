@@ -77,7 +77,8 @@ std::unique_ptr<ModelImporter::Body> ModelImporter::importLoopBody(LoopForm &for
   for (auto [i, initial, carried] : llvm::enumerate(form.initial, form.carried)) {
     Sizes sizes = initial->sizes;
     for (auto [size, varies] : llvm::zip_equal(sizes, carried.varies))
-      size = varies ? inside.freshSymbol("c") : size;
+      if (varies)
+        inside.takeAsLate(size = inside.freshSymbol("c"));
     if (!carried.isInvariant)
       carried.argument = inside.addInput(bodyName(i), initial->type, sizes, carried.element);
   }
