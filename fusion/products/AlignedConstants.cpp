@@ -15,16 +15,18 @@ using namespace tilewright;
 using namespace tilewright::fusion;
 
 constexpr int64_t bytesOfCopy = 16;
-/// What pays for a kernel that pads the other operand: rows that are multiples of 4 bytes are gathered faster than those
-/// of 2. Measured for 52 products of halves with depths of 257 to 4,094 (H100): odd depths took 0.3 to 0.9 of the time,
-/// with fewer multiplications up to 1.3; even ones 0.7 to 0.9, with fewer columns 0.9 to 1.7.
+/// What pays for a kernel that pads the other operand: rows that are multiples of 4 bytes are gathered faster than
+/// those of 2. Measured for 52 products of halves with depths of 257 to 4,094 (H100): odd depths took 0.3 to 0.9 of the
+/// time, with fewer multiplications up to 1.3; even ones 0.7 to 0.9, with fewer columns 0.9 to 1.7.
 struct PaddingRow {
   int64_t bytes; // of which rows are a multiple
   double leastColumns, leastMultiplications;
 };
 constexpr PaddingRow paddingRows[] = {{4, 1024, 1e9}, {2, 1, 1.3e8}};
-/// The least columns of a constant that is turned.
+/// The least columns of a constant that is turned. Singles gain by roles, so their products need rows for these as well
+/// (2 rows of each of 32 products took 1.16 times as long).
 constexpr int64_t leastColumns = 8, leastColumnsOfSingles = 32;
+constexpr double leastRowsOfSingles = 64;
 
 namespace {
 /// How a constant operand is to be stored.
@@ -45,13 +47,13 @@ static RankedTensorType typeOf(graph::ContractOp contract, unsigned side) {
   return cast<RankedTensorType>(contract->getOperand(side).getType());
 }
 
-/// Whether padding the sum along `loop`, the only one, pays.
-static bool padsSum(graph::ContractOp contract, unsigned side, unsigned loop) {
+/// Whether padding the sum along dimension `dim` of operand `side`, the only one, pays.
+static bool padsSum(graph::ContractOp contract, unsigned side, unsigned dim) {
   SmallVector<unsigned> other = loopsOf(contract, 1 - side);
-  if (other.empty() || other.back() != loop)
+  if (other.empty() || other.back() != loopsOf(contract, side)[dim])
     return false;
-  RankedTensorType type = typeOf(contract, 1 - side);
-  int64_t bytes = type.getShape().back() * type.getElementTypeBitWidth() / 8;
+  RankedTensorType type = typeOf(contract, side);
+  int64_t bytes = type.getDimSize(dim) * type.getElementTypeBitWidth() / 8;
   const auto *row = llvm::find_if(paddingRows, [&](const PaddingRow &row) { return bytes % row.bytes == 0; });
   double columns = iterationsWithout(contract, side, 1 - side),
          multiplications = elementsOf(contract.getResult()) * iterationsWithout(contract, side, 2);
@@ -68,12 +70,15 @@ static std::optional<Form> alignedForm(graph::ContractOp contract, unsigned side
   if (kept.empty() || summed.empty())
     return std::nullopt;
   int64_t depth = type.getDimSize(summed.back());
-  bool isPadded = !isAligned(depth, element) && summed.size() == 1 && padsSum(contract, side, loops[summed.back()]);
+  bool isPadded = !isAligned(depth, element) && summed.size() == 1 && padsSum(contract, side, summed.back());
   if (isPadded)
     depth = llvm::alignTo(depth, bytesOfCopy * 8 / element.getIntOrFloatBitWidth());
-  bool areColumnsLast = kept.back() + 1 == loops.size() &&
-                        type.getDimSize(kept.back()) >= (element.isF32() ? leastColumnsOfSingles : leastColumns),
-       isTurned = areColumnsLast && !isAligned(type.getDimSize(kept.back()), element) && isAligned(depth, element);
+  int64_t columns = type.getDimSize(kept.back());
+  bool areEnough = element.isF32() ? columns >= leastColumnsOfSingles &&
+                                         iterationsWithout(contract, 1 - side, side) >= leastRowsOfSingles
+                                   : columns >= leastColumns,
+       areColumnsLast = kept.back() + 1 == loops.size(),
+       isTurned = areEnough && areColumnsLast && !isAligned(columns, element) && isAligned(depth, element);
   if (!isTurned && !isPadded)
     return std::nullopt;
   Form form{{}, {}, depth, isPadded};

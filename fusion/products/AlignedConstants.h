@@ -20,8 +20,8 @@
 namespace tilewright::fusion {
 
 /// Stores constants that contractions of `main` multiply with what is summed along last, where their rows are no
-/// multiple of 16 bytes and would be then. Where the sum is no multiple, pads it in large products, with zeros. Constants
-/// are halves or, with `singles`, float32.
+/// multiple of 16 bytes and would be then. Where the sum is no multiple, pads it in large products, with zeros.
+/// Constants are halves or, with `singles`, float32.
 void alignConstants(mlir::func::FuncOp main, bool singles);
 
 /// True if `pad` makes the rows of a contraction's operand multiples of 16 bytes.

@@ -133,9 +133,10 @@ static BlockedImage bestLayout(const FewChannels &convolution) {
   return best;
 }
 
-/// Whether gathering halves is as fast: where filters are odd in number, so that they are turned (products/AlignedConstants.h),
-/// and pixels are few multiples of 4 bytes. With 20 to 116 such channels rows took 0.8 to 1.45 times as long for 8 and 32
-/// images of 28x28 (H100), with 130 to 180 0.3 to 0.9; with odd channels, which are gathered 2 bytes at a time, 0.4.
+/// Whether gathering halves is as fast: where rows of filters are no multiple of 16 bytes, so that they are turned
+/// (products/AlignedConstants.h), and a pixel is a multiple of 4 bytes, but of few channels. With 36 to 116 such
+/// channels rows took 0.8 to 1.45 times as long for 8 and 32 images of 28x28 (H100), with 130 to 180 0.3 to 0.9; with
+/// odd channels, which are gathered 2 bytes at a time, 0.4 to 0.6.
 static bool isGathered(const FewChannels &convolution) {
   int64_t bytes = convolution.elementBytes();
   return bytes == 2 && convolution.filters * bytes % bytesOfCopy != 0 &&

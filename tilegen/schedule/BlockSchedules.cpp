@@ -26,7 +26,7 @@ constexpr int64_t elementsPerThread = 16; // of a row
 // that more loads are in flight. Of 197 reductions, norms and softmaxes drawn at random (H100) 26 took less than 0.9 of
 // the time, down to 0.51, and 2 more than 1.06.
 constexpr int64_t fewestElementsOfRows = 256, leastBlocksOfUnit = 2; // of one block
-constexpr int64_t fewElementsOfUnit = 4096, elementsPerThreadOfFew = 4, mostThreadsOfFew = 512;
+constexpr int64_t fewElementsOfUnit = 3072, elementsPerThreadOfFew = 4, mostThreadsOfFew = 512;
 constexpr int64_t leastTransposed = 32, mostTransposed = 64; // elements along both loops of a transposing kernel
 constexpr int64_t elementsOfTransposed = 32;                 // of a thread
 

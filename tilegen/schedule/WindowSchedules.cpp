@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows with channels last: those of neighbouring results overlap, so a thread computes several neighbours, and loads what their windows share
-// once. The elements of a step are straight code (`unrolled`), so that their loads are in flight together. Where there
-// are many results, each thread computes more of them, in short steps; where there are few, there are more threads,
-// and steps are long.
+// Windows with channels last: those of neighbouring results overlap, so a thread computes several neighbours, and loads
+// what their windows share once. The elements of a step are straight code (`unrolled`), so that their loads are in
+// flight together. Where there are many results, each thread computes more of them, in short steps; where there are
+// few, there are more threads, and steps are long.
 //
 // The shares were found by timing 40 depthwise convolutions of halves and singles on an H100, 3x3 to 7x7, of 1 to 16
 // images, each with up to 30 schedules (docs/performance/gpu-convolutions.md, "Windows in straight code").
@@ -20,7 +20,8 @@ namespace {
 constexpr int64_t mostElements = 128;                 // of a window
 constexpr int64_t leastColumns = 8, mostColumns = 64; // channels of a block
 constexpr int64_t resultsOfVector = 8;
-// Of a thread, where windows are those of planes: with 1 or 4, 32 poolings of 2x2 to 5x5 took 1.02 and 1.01 times as long.
+// Of a thread, where windows are those of planes: with 1 or 4, 32 poolings of 2x2 to 5x5 took 1.02 and 1.01 times as
+// long (H100).
 constexpr int64_t resultsOfThread = 2;
 // Elements of a window that a step may take. With more, registers spill, since all of them are loaded first, each with
 // its weight.

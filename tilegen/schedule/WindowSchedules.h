@@ -15,6 +15,7 @@ tile::ScheduleAttr scheduleSlidingWindow(const KernelSpace &space, const TargetD
 
 /// An unrolled schedule of blocks of `tile` results for windows of few elements, such as those of pooling planes: in
 /// loops, each load would wait for the one before. Null for other kernels.
-tile::ScheduleAttr scheduleShortWindow(const KernelSpace &space, llvm::ArrayRef<int64_t> tile, const TargetDesc &target);
+tile::ScheduleAttr scheduleShortWindow(const KernelSpace &space, llvm::ArrayRef<int64_t> tile,
+                                       const TargetDesc &target);
 
 } // namespace tilewright::tilegen

@@ -152,7 +152,7 @@ constexpr Row rows[] = {
     {"rows 1000x768", "x86-64-v4", "<row_reduction, tile = [21], reduce = [768], registers = [1, 64]>"},
     {"rows 1000x768", "sm_80", "<row_reduction, tile = [1], reduce = [1024], warps = 2>"},
     {"rows 1000x768", "sm_90a", "<row_reduction, tile = [1], reduce = [1024], warps = 2>"},
-    {"rows 1000x768", "gfx942", "<row_reduction, tile = [1], reduce = [1024], warps = 4>"},
+    {"rows 1000x768", "gfx942", "<row_reduction, tile = [1], reduce = [1024]>"},
     {"rows 3000x40", "sm_90a", "<row_reduction, tile = [8], reduce = [64], warps = 4>"},
     {"groups 32x16384, channels last", "sm_90a", "<row_reduction, tile = [1], reduce = [2048, 4], warps = 16>"},
     {"rows 64x20000", "sm_90a", "<row_reduction, tile = [1], reduce = [8192], warps = 16>"},
