@@ -399,7 +399,7 @@ families = {"product": (product, 4), "convolution": (convolution, 3), "attention
 
 
 def cases(seed, count):
-    """`count` cases, the same for the same seed and place: a case's seed is in its name."""
+    """`count` cases, the same for the same seed. The number in a case's name is that of its own draw."""
     result, number = [], seed * 1000000
     while len(result) < count:
         number += 1

@@ -118,6 +118,22 @@ static DeviceCase convolution(const Window &w, int64_t bm, int64_t bn, int64_t b
   return c;
 }
 
+static const char *minusInfinity(DType type) {
+  return type == DType::F32 ? "0xFF800000" : type == DType::F16 ? "0xFC00" : "0xFF80";
+}
+
+/// The largest of the values at (row, column) that lie in the window of result (oh, ow).
+template <typename ValueAt> static double largestOf(const Window &w, int64_t oh, int64_t ow, ValueAt valueAt) {
+  double largest = -INFINITY;
+  for (int64_t kh = 0; kh < w.kernel; ++kh)
+    for (int64_t kw = 0; kw < w.kernel; ++kw) {
+      int64_t r = oh * w.stride + kh - w.pad, s = ow * w.stride + kw - w.pad;
+      if (r >= 0 && r < w.height && s >= 0 && s < w.width)
+        largest = std::max(largest, valueAt(r, s));
+    }
+  return largest;
+}
+
 /// The maximum of each window; elements outside count as minus infinity.
 static DeviceCase pooling(const Window &w, std::string edge) {
   DeviceCase c{.name = fmt::format("pool_{}", describe(w)),
@@ -129,7 +145,7 @@ static DeviceCase pooling(const Window &w, std::string edge) {
   int64_t pixels = w.outHeight() * w.outWidth();
   std::string x = fmt::format("!tile.buffer<{}, () -> ({}, {}, {})>", text, w.height, w.width, w.channels),
               y = fmt::format("!tile.buffer<{}, () -> ({}, {})>", text, pixels, w.channels);
-  const char *infinity = w.type == DType::F32 ? "0xFF800000" : w.type == DType::F16 ? "0xFC00" : "0xFF80";
+  const char *infinity = minusInfinity(w.type);
   c.grid = {(w.channels + 63) / 64, (pixels + 15) / 16, 1};
   c.kernel = fmt::format(R"(
     tile.kernel @k(%x: {0}, %y: {1})
@@ -161,14 +177,8 @@ static DeviceCase pooling(const Window &w, std::string edge) {
   c.buffers = {{w.type, w.height * w.width * w.channels}, {w.type, pixels * w.channels}};
   c.expected = [w, spec = c.buffers[0]](int64_t index) {
     int64_t ch = index % w.channels, ow = index / w.channels % w.outWidth(), oh = index / w.channels / w.outWidth();
-    double largest = -INFINITY;
-    for (int64_t kh = 0; kh < w.kernel; ++kh)
-      for (int64_t kw = 0; kw < w.kernel; ++kw) {
-        int64_t r = oh * w.stride + kh - w.pad, s = ow * w.stride + kw - w.pad;
-        if (r >= 0 && r < w.height && s >= 0 && s < w.width)
-          largest = std::max(largest, inputValue(spec, 0, (r * w.width + s) * w.channels + ch));
-      }
-    return largest;
+    return largestOf(w, oh, ow,
+                     [&](int64_t r, int64_t s) { return inputValue(spec, 0, (r * w.width + s) * w.channels + ch); });
   };
   c.tolerance = 0;
   c.small = pixels * w.channels < 5000;
@@ -184,7 +194,7 @@ static DeviceCase poolingOfPlanes(const Window &w, std::string edge) {
   int64_t rows = (w.outHeight() + 7) / 8, columns = (w.outWidth() + 31) / 32;
   std::string x = fmt::format("!tile.buffer<{}, () -> ({}, {}, {})>", text, w.channels, w.height, w.width),
               y = fmt::format("!tile.buffer<{}, () -> ({}, {}, {})>", text, w.channels, w.outHeight(), w.outWidth());
-  const char *infinity = w.type == DType::F32 ? "0xFF800000" : w.type == DType::F16 ? "0xFC00" : "0xFF80";
+  const char *infinity = minusInfinity(w.type);
   c.grid = {w.channels * rows * columns, 1, 1};
   c.kernel = fmt::format(R"(
     tile.kernel @k(%x: {0}, %y: {1})
@@ -216,14 +226,8 @@ static DeviceCase poolingOfPlanes(const Window &w, std::string edge) {
   c.expected = [w, spec = c.buffers[0]](int64_t index) {
     int64_t ow = index % w.outWidth(), oh = index / w.outWidth() % w.outHeight(),
             ch = index / w.outWidth() / w.outHeight();
-    double largest = -INFINITY;
-    for (int64_t kh = 0; kh < w.kernel; ++kh)
-      for (int64_t kw = 0; kw < w.kernel; ++kw) {
-        int64_t r = oh * w.stride + kh - w.pad, s = ow * w.stride + kw - w.pad;
-        if (r >= 0 && r < w.height && s >= 0 && s < w.width)
-          largest = std::max(largest, inputValue(spec, 0, (ch * w.height + r) * w.width + s));
-      }
-    return largest;
+    return largestOf(w, oh, ow,
+                     [&](int64_t r, int64_t s) { return inputValue(spec, 0, (ch * w.height + r) * w.width + s); });
   };
   return c;
 }
