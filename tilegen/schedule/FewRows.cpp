@@ -38,29 +38,37 @@ constexpr int64_t stagesOfComputed = 4, mostPartsOfComputed = 8, leastStepsOfCom
 
 /// Tiles for products of halves whose time is that of reading the right side, or both right sides of a pair, once.
 /// Their rows are read in pieces as long as a tile has columns. Relative to pieces of 256 bytes, 128 reached 0.95 and
-/// 64 bytes 0.73 of the memory's rate on an H100. Sharing sums cost 2 to 3 us, more than some idle multiprocessors
-/// (docs/performance.md). The first row of the table is taken whose conditions hold.
+/// 64 bytes 0.73 of the memory's rate on an H100. With up to 16 rows, sharing sums cost 2 to 3 us, more than some idle
+/// multiprocessors (docs/performance.md). From 17 rows on, fewer tiles than half of the multiprocessors are each shared
+/// by a cluster, so that more of them read. The first row of the table is taken whose conditions hold.
 struct StreamedTile {
   bool isPair;
-  int64_t leastRows;              // of the product; the most are the tile's
-  int64_t leastBytes, mostSteps;  // of all right sides; along k
-  double leastBlocks, mostBlocks; // for each multiprocessor
+  int64_t leastRows;                         // of the product; the most are the tile's
+  int64_t leastBytes, leastSteps, mostSteps; // of all right sides; along k
+  double leastTiles, mostTiles;              // for each multiprocessor
   MatmulTile tile;
-  int64_t step, stages, groups;
+  int64_t step, stages, blocks; // blocks: of the cluster that shares a tile
 };
 constexpr int64_t anySteps = std::numeric_limits<int64_t>::max();
-constexpr double anyBlocks = std::numeric_limits<double>::infinity();
+constexpr double anyTiles = std::numeric_limits<double>::infinity();
 constexpr StreamedTile streamedTiles[] = {
-    // isPair, rows from, bytes from, steps to, blocks from, blocks to, tile, step, stages, groups
-    {false, 1, 32 << 20, anySteps, 0.62, anyBlocks, {16, 128, 4}, 64, 6, 0},
-    {false, 1, 32 << 20, anySteps, 0.62, anyBlocks, {16, 64, 4}, 128, 6, 0},
-    {false, 1, 8 << 20, 16, 0.24, anyBlocks, {16, 64, 4}, 128, 6, 0},
-    {false, 1, 32 << 20, anySteps, 0.45, anyBlocks, {16, 64, 4}, 128, 8, 0},
-    {false, 17, 32 << 20, anySteps, 0.45, 1, {64, 64, 4}, 64, 12, 1},
-    {true, 1, 32 << 20, anySteps, 0.62, anyBlocks, {16, 128, 8}, 32, 6, 0},
-    {true, 1, 32 << 20, anySteps, 0.62, anyBlocks, {16, 64, 8}, 64, 8, 0},
-    {true, 17, 32 << 20, anySteps, 0.62, anyBlocks, {32, 128, 8}, 32, 6, 0},
-    {true, 33, 32 << 20, anySteps, 0.62, anyBlocks, {64, 64, 8}, 64, 4, 0},
+    // isPair, rows from, bytes from, steps from, steps to, tiles from, tiles to, tile, step, stages, blocks
+    {false, 1, 32 << 20, 1, anySteps, 0.5, anyTiles, {16, 128, 4}, 64, 6, 1},
+    {false, 1, 32 << 20, 1, anySteps, 0.62, anyTiles, {16, 64, 4}, 128, 6, 1},
+    {false, 1, 8 << 20, 1, 16, 0.24, anyTiles, {16, 64, 4}, 128, 6, 1},
+    {false, 1, 32 << 20, 1, anySteps, 0.45, anyTiles, {16, 64, 4}, 128, 8, 1},
+    {false, 17, 8 << 20, 32, anySteps, 0.24, 0.5, {64, 64, 4}, 64, 12, 2},
+    {false, 17, 32 << 20, 64, anySteps, 0.25, 0.31, {64, 128, 4}, 64, 8, 2},
+    {false, 17, 8 << 20, 1, anySteps, 0.45, 1, {64, 64, 4}, 64, 12, 1},
+    {false, 17, 32 << 20, 1, anySteps, 0.5, 1, {64, 128, 4}, 64, 9, 1},
+    {false, 17, 32 << 20, 1, anySteps, 0.5, anyTiles, {64, 256, 4}, 64, 5, 1},
+    {false, 65, 32 << 20, 64, anySteps, 0.36, 0.5, {128, 64, 8}, 64, 8, 2},
+    {false, 65, 32 << 20, 1, anySteps, 0.8, 1, {128, 128, 4}, 64, 6, 1},
+    {false, 65, 128 << 20, 1, anySteps, 0.9, anyTiles, {128, 256, 8}, 64, 4, 1},
+    {true, 1, 32 << 20, 1, anySteps, 0.62, anyTiles, {16, 128, 8}, 32, 6, 1},
+    {true, 1, 32 << 20, 1, anySteps, 0.62, anyTiles, {16, 64, 8}, 64, 8, 1},
+    {true, 17, 32 << 20, 1, anySteps, 0.62, anyTiles, {32, 128, 8}, 32, 6, 1},
+    {true, 33, 32 << 20, 1, anySteps, 0.62, anyTiles, {64, 64, 8}, 64, 4, 1},
 };
 /// Where there are too few tiles for any row, the first row that fits otherwise shares sums: the most of these parts
 /// that make no more blocks than multiprocessors.
@@ -219,15 +227,17 @@ tile::ScheduleAttr scheduleStreamed(const KernelSpace &space, const TargetDesc &
     return {};
   auto stepsOf = [&](const StreamedTile &row) { return int64_t(llvm::divideCeil(stream->depth, row.step)); };
   auto fits = [&](const StreamedTile &row) {
+    int64_t steps = stepsOf(row);
     return contractionsOf(space) == (row.isPair ? 2 : 1) && stream->rows >= row.leastRows &&
-           stream->rows <= row.tile.rows && stream->bytes >= row.leastBytes && stepsOf(row) <= row.mostSteps &&
-           (row.groups == 0 || isReadPlainly(space.lhs));
+           stream->rows <= row.tile.rows && stream->bytes >= row.leastBytes && steps >= row.leastSteps &&
+           steps <= row.mostSteps && (row.isPair || row.leastRows == 1 || isReadPlainly(space.lhs));
   };
-  auto make = [&](const StreamedTile &row) { return makeMatmul(space, row.tile, row.step, row.stages, row.groups); };
+  auto make = [&](const StreamedTile &row) { return makeMatmul(space, row.tile, row.step, row.stages); };
   for (const StreamedTile &row : streamedTiles) {
-    double blocks = double(blocksOf(space, row.tile)) / target.units;
-    if (fits(row) && blocks >= row.leastBlocks && blocks <= row.mostBlocks)
-      return make(row);
+    int64_t blocks = blocksOf(space, row.tile);
+    double tiles = double(blocks) / target.units;
+    if (fits(row) && tiles >= row.leastTiles && tiles <= row.mostTiles)
+      return row.blocks == 1 ? make(row) : withParts(space, make(row), row.blocks, blocks, true);
   }
   const auto *row = llvm::find_if(streamedTiles, fits);
   if (row == std::end(streamedTiles) || row->mostSteps != anySteps || row->leastRows > 1)
