@@ -284,6 +284,8 @@ static int64_t partsOfColumns(const KernelSpace &space) { return powerAbove(cont
 
 std::optional<double> blocks::estimateContraction(const KernelSpace &space, tile::ScheduleAttr schedule,
                                                   const TargetDesc &target) {
+  if (schedule == scheduleStreamed(space, target))
+    return std::nullopt; // was measured to be better than what is estimated
   schedule = withColumns(schedule, partsOfColumns(space) * schedule.getTile().back());
   // The estimate counts the bytes of the operands' elements once. Constants of fewer bytes have others, and several
   // contractions as gemv read their right sides again for each few rows.

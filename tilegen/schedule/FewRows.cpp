@@ -38,9 +38,9 @@ constexpr int64_t stagesOfComputed = 4, mostPartsOfComputed = 8, leastStepsOfCom
 
 /// Tiles for products of halves whose time is that of reading the right side, or both right sides of a pair, once.
 /// Their rows are read in pieces as long as a tile has columns. Relative to pieces of 256 bytes, 128 reached 0.95 and
-/// 64 bytes 0.73 of the memory's rate on an H100. With up to 16 rows, sharing sums cost 2 to 3 us, more than some idle
-/// multiprocessors (docs/performance.md). From 17 rows on, fewer tiles than half of the multiprocessors are each shared
-/// by a cluster, so that more of them read. The first row of the table is taken whose conditions hold.
+/// 64 bytes 0.73 of the memory's rate on an H100. Fewer tiles than half of the multiprocessors are each shared by a
+/// cluster, so that more of them read (docs/decisions/gpu-products.md, "Few rows are streamed by clusters"). The first
+/// row of the table is taken whose conditions hold.
 struct StreamedTile {
   bool isPair;
   int64_t leastRows;                         // of the product; the most are the tile's
@@ -55,6 +55,8 @@ constexpr StreamedTile streamedTiles[] = {
     // isPair, rows from, bytes from, steps from, steps to, tiles from, tiles to, tile, step, stages, blocks
     {false, 1, 32 << 20, 1, anySteps, 0.5, anyTiles, {16, 128, 4}, 64, 6, 1},
     {false, 1, 32 << 20, 1, anySteps, 0.62, anyTiles, {16, 64, 4}, 128, 6, 1},
+    {false, 1, 8 << 20, 16, 32, 0.24, 0.5, {16, 64, 4}, 128, 6, 2},
+    {false, 1, 32 << 20, 33, 64, 0.36, 0.5, {16, 64, 4}, 128, 6, 2},
     {false, 1, 8 << 20, 1, 16, 0.24, anyTiles, {16, 64, 4}, 128, 6, 1},
     {false, 1, 32 << 20, 1, anySteps, 0.45, anyTiles, {16, 64, 4}, 128, 8, 1},
     {false, 17, 8 << 20, 32, anySteps, 0.24, 0.5, {64, 64, 4}, 64, 12, 2},

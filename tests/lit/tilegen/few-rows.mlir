@@ -1,9 +1,9 @@
-// Up to 128 rows of halves times a large matrix, whose time is that of reading the matrix. From 17 rows on a cluster of two shares each tile where there
-// are fewer tiles than half of the multiprocessors; and no warps are there only to copy.
+// Up to 128 rows of halves times a large matrix, whose time is that of reading the matrix. A cluster of two shares each tile where there are fewer tiles
+// than half of the multiprocessors; and no warps are there only to copy.
 // RUN: tilewright-opt %s --pass-pipeline="builtin.module(tilewright-schedule-select{target=sm_90a})" | FileCheck %s
 
 // CHECK-LABEL: graph.kernel @row
-// CHECK-SAME: tile = [16, 64], reduce = [128], warps = 4, stages = 8>
+// CHECK-SAME: tile = [16, 64], reduce = [128], warps = 4, stages = 6, parts = 2, clustered = true>
 // CHECK-LABEL: graph.kernel @rows32
 // CHECK-SAME: tile = [64, 64], reduce = [64], warps = 4, stages = 12, parts = 2, clustered = true>
 // CHECK-LABEL: graph.kernel @rows96
@@ -27,10 +27,25 @@
 // CHECK-LABEL: graph.kernel @computed
 // CHECK-NOT: clustered
 // CHECK: graph.return
+// Any number of rows: what was measured has kernels of its own, although the estimate prefers larger tiles.
+// CHECK-LABEL: graph.kernel @open
+// CHECK-SAME: groups = 2
+// CHECK-LABEL: graph.kernel @open_to512
+// CHECK-SAME: groups = 1
+// CHECK-LABEL: graph.kernel @open_to128
+// CHECK-SAME: tile = [128, 64], reduce = [64], warps = 8, stages = 8, parts = 2, clustered = true, most_tiles = 64>
+// CHECK-LABEL: graph.kernel @open_to64
+// CHECK-SAME: tile = [64, 64], reduce = [64], warps = 4, stages = 12, parts = 2, clustered = true, most_tiles = 64>
+// CHECK-LABEL: graph.kernel @open_to16
+// CHECK-SAME: tile = [16, 64], reduce = [128], warps = 4, stages = 6, parts = 2, clustered = true, most_tiles = 64>
 #left = affine_map<(m, n, k) -> (m, k)>
 #right = affine_map<(m, n, k) -> (k, n)>
 #result = affine_map<(m, n, k) -> (m, n)>
-module attributes {graph.nodes = ["a|MatMul"]} {
+module attributes {graph.nodes = ["a|MatMul"], graph.symbols = ["rows"]} {
+  func.func @main(%x: tensor<?x4096xf16, affine_map<()[s0] -> (s0, 4096)>>, %y: tensor<4096x4096xf16>) -> tensor<?x4096xf32, affine_map<()[s0] -> (s0, 4096)>> {
+    %z = graph.launch @open(%x, %y) {graph.bytes = affine_map<() -> (0)>, graph.flops = affine_map<() -> (0)>, graph.nodes_of = array<i64>} : (tensor<?x4096xf16, affine_map<()[s0] -> (s0, 4096)>>, tensor<4096x4096xf16>) -> tensor<?x4096xf32, affine_map<()[s0] -> (s0, 4096)>>
+    return %z : tensor<?x4096xf32, affine_map<()[s0] -> (s0, 4096)>>
+  }
   graph.kernel @row(%x: tensor<1x4096xf16>, %y: tensor<4096x4096xf16>) -> tensor<1x4096xf32> {
     %c = graph.contract %x, %y maps [#left, #right, #result] {graph.node = 0 : i64} : tensor<1x4096xf16>, tensor<4096x4096xf16> -> tensor<1x4096xf32>
     graph.return %c : tensor<1x4096xf32>
@@ -71,5 +86,9 @@ module attributes {graph.nodes = ["a|MatMul"]} {
     %h = math.erf %x : tensor<32x4096xf16>
     %c = graph.contract %h, %y maps [#left, #right, #result] {graph.node = 0 : i64} : tensor<32x4096xf16>, tensor<4096x4096xf16> -> tensor<32x4096xf32>
     graph.return %c : tensor<32x4096xf32>
+  }
+  graph.kernel @open(%x: tensor<?x4096xf16, affine_map<()[s0] -> (s0, 4096)>>, %y: tensor<4096x4096xf16>) -> tensor<?x4096xf32, affine_map<()[s0] -> (s0, 4096)>> {
+    %c = graph.contract %x, %y maps [#left, #right, #result] {graph.node = 0 : i64} : tensor<?x4096xf16, affine_map<()[s0] -> (s0, 4096)>>, tensor<4096x4096xf16> -> tensor<?x4096xf32, affine_map<()[s0] -> (s0, 4096)>>
+    graph.return %c : tensor<?x4096xf32, affine_map<()[s0] -> (s0, 4096)>>
   }
 }
