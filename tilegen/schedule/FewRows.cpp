@@ -232,7 +232,8 @@ tile::ScheduleAttr scheduleStreamed(const KernelSpace &space, const TargetDesc &
     int64_t steps = stepsOf(row);
     return contractionsOf(space) == (row.isPair ? 2 : 1) && stream->rows >= row.leastRows &&
            stream->rows <= row.tile.rows && stream->bytes >= row.leastBytes && steps >= row.leastSteps &&
-           steps <= row.mostSteps && (row.isPair || row.leastRows == 1 || isReadPlainly(space.lhs));
+           steps <= row.mostSteps && row.blocks <= std::max(1, target.clusterBlocks) &&
+           (row.isPair || row.leastRows == 1 || isReadPlainly(space.lhs));
   };
   auto make = [&](const StreamedTile &row) { return makeMatmul(space, row.tile, row.step, row.stages); };
   for (const StreamedTile &row : streamedTiles) {
