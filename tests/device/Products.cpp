@@ -444,11 +444,6 @@ static void addStreamedCases(std::vector<DeviceCase> &cases) {
     streamed(72, 392, 456, 128, 128, 4, 6, 1, Tail::Residual);
     streamed(120, 776, 392, 128, 256, 8, 4, 1, Tail::Gelu);
   }
-  Product sized{DType::F16, 48, 72, 456, 64, 64, 64, 4, 12};
-  sized.parts = 2, sized.clustered = true, sized.constantB = true, sized.runTimeColumns = true;
-  cases.push_back(product(sized, "multiple of 8"));
-  sized.n = 69; // rows that no copy of 16 bytes brings
-  cases.push_back(product(sized, "prime"));
 }
 
 /// Tiles whose columns are two strips: with roles and without, whole and ragged, the last strip beyond the end. Strips

@@ -105,6 +105,11 @@ static void addClusteredCases(std::vector<DeviceCase> &cases) {
           p.bk = 128;
         cases.push_back(product(p, s.edge));
       }
+  for (int64_t columns : {72, 69}) { // which only running tells; no copy of 16 bytes brings rows of 69
+    Product p{DType::F16, 48, columns, 456, 64, 64, 64, 4, 12};
+    p.parts = 2, p.clustered = p.constantB = p.runTimeColumns = true;
+    cases.push_back(product(p, columns % 8 ? "prime" : "multiple of 8"));
+  }
 }
 
 void addSharedSumCases(std::vector<DeviceCase> &cases) {
