@@ -3,7 +3,7 @@
 // RUN: tilewright-opt %s --pass-pipeline="builtin.module(tilewright-schedule-select{target=sm_90a},builtin.module(tilewright-schedule-select{target=sm_90a}))" | FileCheck %s
 
 // CHECK-LABEL: graph.kernel @large
-// CHECK-SAME: schedule = #tile.schedule<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 8>
+// CHECK-SAME: schedule = #tile.schedule<matmul, tile = [16, 64], reduce = [128], warps = 4, stages = 6, parts = 2, clustered = true>
 graph.kernel @large(%x: tensor<1x4096xf16>, %w: tensor<4096x4096xf16>) -> tensor<1x4096xf32> attributes {root = #graph.root<matmul>} {
   %0 = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] : tensor<1x4096xf16>, tensor<4096x4096xf16> -> tensor<1x4096xf32>
   graph.return %0 : tensor<1x4096xf32>
