@@ -16,13 +16,22 @@
 // CHECK-SAME: tile = [64, 64], reduce = [64], warps = 4, stages = 12, parts = 2, clustered = true, most_tiles = 64>
 // CHECK-LABEL: graph.kernel @open_to16
 // CHECK-SAME: tile = [16, 64], reduce = [128], warps = 4, stages = 6, parts = 2, clustered = true, most_tiles = 64>
+// CHECK-LABEL: graph.kernel @wide
+// CHECK-SAME: groups = 2
+// CHECK-LABEL: graph.kernel @wide_to128
+// CHECK-SAME: tile = [128, 128], reduce = [64], warps = 4, stages = 6>
+// CHECK-LABEL: graph.kernel @wide_to64
+// CHECK-SAME: tile = [64, 128], reduce = [64], warps = 4, stages = 9>
+// CHECK-LABEL: graph.kernel @wide_to16
+// CHECK-SAME: tile = [16, 128], reduce = [64], warps = 4, stages = 6>
 #left = affine_map<(m, n, k) -> (m, k)>
 #right = affine_map<(m, n, k) -> (k, n)>
 #result = affine_map<(m, n, k) -> (m, n)>
 module attributes {graph.nodes = ["a|MatMul"], graph.symbols = ["rows"]} {
-  func.func @main(%x: tensor<?x4096xf16, affine_map<()[s0] -> (s0, 4096)>>, %y: tensor<4096x4096xf16>) -> tensor<?x4096xf32, affine_map<()[s0] -> (s0, 4096)>> {
+  func.func @main(%x: tensor<?x4096xf16, affine_map<()[s0] -> (s0, 4096)>>, %y: tensor<4096x4096xf16>, %v: tensor<4096x14336xf16>) -> (tensor<?x4096xf32, affine_map<()[s0] -> (s0, 4096)>>, tensor<?x14336xf32, affine_map<()[s0] -> (s0, 14336)>>) {
     %z = graph.launch @open(%x, %y) {graph.bytes = affine_map<() -> (0)>, graph.flops = affine_map<() -> (0)>, graph.nodes_of = array<i64>} : (tensor<?x4096xf16, affine_map<()[s0] -> (s0, 4096)>>, tensor<4096x4096xf16>) -> tensor<?x4096xf32, affine_map<()[s0] -> (s0, 4096)>>
-    return %z : tensor<?x4096xf32, affine_map<()[s0] -> (s0, 4096)>>
+    %w = graph.launch @wide(%x, %v) {graph.bytes = affine_map<() -> (0)>, graph.flops = affine_map<() -> (0)>, graph.nodes_of = array<i64>} : (tensor<?x4096xf16, affine_map<()[s0] -> (s0, 4096)>>, tensor<4096x14336xf16>) -> tensor<?x14336xf32, affine_map<()[s0] -> (s0, 14336)>>
+    return %z, %w : tensor<?x4096xf32, affine_map<()[s0] -> (s0, 4096)>>, tensor<?x14336xf32, affine_map<()[s0] -> (s0, 14336)>>
   }
   graph.kernel @computed(%x: tensor<32x4096xf16>, %y: tensor<4096x4096xf16>) -> tensor<32x4096xf32> {
     %h = math.erf %x : tensor<32x4096xf16>
@@ -32,5 +41,9 @@ module attributes {graph.nodes = ["a|MatMul"], graph.symbols = ["rows"]} {
   graph.kernel @open(%x: tensor<?x4096xf16, affine_map<()[s0] -> (s0, 4096)>>, %y: tensor<4096x4096xf16>) -> tensor<?x4096xf32, affine_map<()[s0] -> (s0, 4096)>> {
     %c = graph.contract %x, %y maps [#left, #right, #result] {graph.node = 0 : i64} : tensor<?x4096xf16, affine_map<()[s0] -> (s0, 4096)>>, tensor<4096x4096xf16> -> tensor<?x4096xf32, affine_map<()[s0] -> (s0, 4096)>>
     graph.return %c : tensor<?x4096xf32, affine_map<()[s0] -> (s0, 4096)>>
+  }
+  graph.kernel @wide(%x: tensor<?x4096xf16, affine_map<()[s0] -> (s0, 4096)>>, %y: tensor<4096x14336xf16>) -> tensor<?x14336xf32, affine_map<()[s0] -> (s0, 14336)>> {
+    %c = graph.contract %x, %y maps [#left, #right, #result] {graph.node = 0 : i64} : tensor<?x4096xf16, affine_map<()[s0] -> (s0, 4096)>>, tensor<4096x14336xf16> -> tensor<?x14336xf32, affine_map<()[s0] -> (s0, 14336)>>
+    graph.return %c : tensor<?x14336xf32, affine_map<()[s0] -> (s0, 14336)>>
   }
 }
