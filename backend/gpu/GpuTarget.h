@@ -30,6 +30,9 @@ public:
   /// The same, but read again at this point, so that LLVM cannot compute earlier what depends on it and hold that in
   /// registers. Targets that have enough registers return threadId.
   virtual Value threadIdAnew(Builder &b) { return threadId(b); }
+  /// The word, which is the same in all lanes of the warp and of which the target's compiler is told so, if it does not
+  /// see that by itself. All lanes of the warp come here together.
+  virtual Value uniform(Builder &, Value word) { return word; }
   virtual Value blockId(Builder &b, unsigned dim) = 0;
   /// The i32 `word` of the lane whose number is this one's xor `mask`. Must be executed by all threads of the warp.
   virtual Value shuffle(Builder &b, Value word, unsigned mask) = 0;
@@ -78,8 +81,9 @@ public:
   /// swizzle of that width, which xors the number of a 16-byte chunk with the number of the 128 bytes that it is in
   /// (tile::SharedLayout).
   struct SharedMatrix {
-    Value base;      // of the slot: !llvm.ptr<3>, at a multiple of 1024
-    Value warps;     // bytes from there to this warp's part: i32
+    static constexpr uint32_t chunkBytes = 16;
+    Value base;      // of the first slot: !llvm.ptr<3>, at a multiple of 1024
+    Value chunks;    // chunks from there to this warp's part of the slot: i32
     uint32_t offset; // bytes from there to this instruction's part
     uint32_t panels; // bytes from one panel to the next
     bool alongK;     // do rows run along k?

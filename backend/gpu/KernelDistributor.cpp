@@ -464,17 +464,19 @@ LogicalResult KernelDistributor::run() {
     target_.copyEngine()->markTensorMap(function, ++last);
     scalars_.map(map.getResult(), entry->getArgument(last));
   }
+  kernel_.walk([&](DotOp dot) {
+    const Fragments *fragments = fragmentsOf(dot);
+    multipliesShared_ |= fragments && fragments->readsShared();
+  });
   numberThread(target_.threadId(b_));
+  if (hasShortSteps())
+    warp_ = target_.uniform(b_, warp_);
   if (int64_t bytes = *kernel_.getSharedBytes())
     shared_ = target_.sharedMemory(b_, output_, bytes);
   bool givesShares = kernel_.walk([](PartSumOp) { return WalkResult::interrupt(); }).wasInterrupted();
   if (givesShares) // lowerPartSum waits for it: then all of the cluster's blocks have started
     target_.arriveInCluster(b_, /*releases=*/false);
   prefetchMaps(maps);
-  kernel_.walk([&](DotOp dot) {
-    const Fragments *fragments = fragmentsOf(dot);
-    multipliesShared_ |= fragments && fragments->readsShared();
-  });
   noteEpilogue(kernel_.getBody());
   // Roles wait in lowerRole, after the rings' barriers are made.
   if (kernel_.getBody().getOps<RolesOp>().empty() && kernel_.getBody().getOps<AwaitKernelsOp>().empty())

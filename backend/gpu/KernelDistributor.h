@@ -28,6 +28,8 @@ private:
     Value base; // of the slot, !llvm.ptr<3>
     tile::SharedLayout layout;
     mlir::Type element;
+    Value first, number; // the first slot, and this one's number (i32)
+    int64_t slotBytes;
   };
   /// An operand of an instruction that reads shared memory.
   struct MatrixOperand;
@@ -184,6 +186,7 @@ private:
   Value linear(Value source, llvm::ArrayRef<uint32_t> contributions);
   Value i32(int64_t value) { return mlir::arith::ConstantOp::create(b_, b_.getI32IntegerAttr(value)); }
   void numberThread(Value thread);
+  bool hasShortSteps();
   bool sparesRegisters(tile::RolesOp op, unsigned number);
   void leaveMainLoop(mlir::scf::ForOp loop);
   void barrier();

@@ -77,6 +77,12 @@ Value NvptxCopyEngine::elect(Builder &b, Value) {
   return LLVM::ExtractValueOp::create(b, elected, 1);
 }
 
+void NvptxCopyEngine::writeMatrices(Builder &b, Value address, ArrayRef<Value> words) {
+  SmallVector<Value> arguments{address};
+  llvm::append_range(arguments, words);
+  callIntrinsic(b, "llvm.nvvm.stmatrix.sync.aligned.m8n8.x4.b16.p3", {}, arguments);
+}
+
 void NvptxCopyEngine::meetWarp(Builder &b) { callIntrinsic(b, "llvm.nvvm.bar.warp.sync", {}, {wordConstant(b, -1)}); }
 
 void NvptxCopyEngine::makeBarrier(Builder &b, Value address, unsigned arrivals) {

@@ -17,6 +17,7 @@ public:
   void commitStores(Builder &b) override;
   void awaitStores(Builder &b, unsigned pending) override;
   Value elect(Builder &b, Value lane) override;
+  void writeMatrices(Builder &b, Value address, llvm::ArrayRef<Value> words) override;
   void meetWarp(Builder &b) override;
   void makeBarrier(Builder &b, Value address, unsigned arrivals) override;
   void publishBarriers(Builder &b) override;

@@ -23,6 +23,13 @@ Value NvptxTarget::threadIdAnew(Builder &b) {
       .getRes();
 }
 
+/// ptxas keeps what is computed from a shuffle from one lane in uniform registers. It does not find out that the number
+/// of a warp, which is a thread's number shifted, is uniform too.
+Value NvptxTarget::uniform(Builder &b, Value word) {
+  return callIntrinsic(b, "llvm.nvvm.shfl.sync.idx.i32", b.getI32Type(),
+                       {wordConstant(b, -1), word, wordConstant(b, 0), wordConstant(b, lanes() - 1)});
+}
+
 Value NvptxTarget::opaque(Builder &b, Value value) {
   return LLVM::InlineAsmOp::create(b, value.getType(), ValueRange{value, wordConstant(b, opaqueValues_++)}, "",
                                    value.getType().isInteger(64) ? "=l,0,n" : "=r,0,n",
@@ -200,18 +207,21 @@ static SmallVector<Value> updateInPlace(GpuTarget::Builder &b, const std::string
 /// dimension's offset (from panel to panel, where rows run across k), 32 to 45 the stride (from eight rows to the next
 /// eight), 62 and 63 the swizzle: 1 for rows of 128 bytes, 2 for 64, 3 for 32.
 static Value descriptor(GpuTarget::Builder &b, const GpuTarget::SharedMatrix &matrix) {
-  constexpr int64_t unit = 16, addressBits = 18, rowsOfStride = 8, widestRow = 128;
-  int64_t stride = rowsOfStride * matrix.rowBytes / unit;
-  uint64_t swizzle = 1 + llvm::Log2_64(widestRow / matrix.rowBytes);
-  int64_t leading = matrix.alongK || !matrix.panels ? 1 : matrix.panels / unit;
-  auto wide = [&](int64_t value) -> Value { return arith::ConstantOp::create(b, b.getI64IntegerAttr(value)); };
-  Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), matrix.base);
-  address = arith::AddIOp::create(b, address, matrix.warps);
-  address = arith::AndIOp::create(b, address, wordConstant(b, (1 << addressBits) - 1));
-  address = arith::ShRUIOp::create(b, address, wordConstant(b, llvm::Log2_64(unit)));
-  Value rest = wide(leading << 16 | stride << 32 | static_cast<int64_t>(swizzle << 62));
-  Value start = arith::OrIOp::create(b, arith::ExtUIOp::create(b, b.getI64Type(), address), rest);
-  return arith::AddIOp::create(b, start, wide(matrix.offset / unit));
+  constexpr uint32_t unit = GpuTarget::SharedMatrix::chunkBytes, addressBits = 18, rowsOfStride = 8, widestRow = 128;
+  uint32_t stride = rowsOfStride * matrix.rowBytes / unit, swizzle = 1 + llvm::Log2_32(widestRow / matrix.rowBytes);
+  uint32_t leading = matrix.alongK || !matrix.panels ? 1 : matrix.panels / unit;
+  // In a cluster an address has the number of the block in its high bits.
+  Value base = LLVM::PtrToIntOp::create(b, b.getI32Type(), matrix.base);
+  base = arith::AndIOp::create(b, base, wordConstant(b, (1 << addressBits) - 1));
+  base = arith::ShRUIOp::create(b, base, wordConstant(b, llvm::Log2_32(unit)));
+  Value low = arith::AddIOp::create(b, arith::AddIOp::create(b, base, matrix.chunks), wordConstant(b, leading << 16));
+  // Assembly, so that LLVM leaves the offset to an addition of its own: one instruction for both words.
+  Value start = LLVM::InlineAsmOp::create(b, b.getI64Type(), ValueRange(low),
+                                          fmt::format("mov.b64 $0, {{$1, {}}};", stride | swizzle << 30), "=l,r",
+                                          /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                          LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+                    .getRes();
+  return arith::AddIOp::create(b, start, arith::ConstantOp::create(b, b.getI64IntegerAttr(matrix.offset / unit)));
 }
 
 /// False if all sums are zero: then the instruction is told to overwrite them, and no register need be set to zero.

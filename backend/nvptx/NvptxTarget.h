@@ -15,6 +15,7 @@ public:
   unsigned lanes() const override { return 32; }
   Value threadId(Builder &b) override;
   Value threadIdAnew(Builder &b) override;
+  Value uniform(Builder &b, Value word) override;
   Value blockId(Builder &b, unsigned dim) override;
   Value shuffle(Builder &b, Value word, unsigned mask) override;
   void barrier(Builder &b) override;

@@ -79,16 +79,49 @@ private:
     });
   }
 
+  /// Whether an instruction of the engine writes a piece: a thread holds pairs of neighbours in a row, four lanes the
+  /// next pairs, and eight lanes other rows, as with the sums of matrix instructions.
+  bool isMatrices() {
+    auto isAlongRow = [&](uint32_t basis, unsigned bit) { return basis == shape_.basis(op_.getFast(), bit); };
+    return elementBytes(type_.getElementType()) == 2 && pieces_.within.size() >= 3 &&
+           isAlongRow(layout_.reg[pieces_.within[0]], 0) && isAlongRow(layout_.lane[0], 1) &&
+           isAlongRow(layout_.lane[1], 2);
+  }
+
+  /// Eight registers at a time are four matrices, whose numbers are the second and third bit of the register's number.
+  void writeMatrices(int64_t piece, Value room, ArrayRef<Value> elements) {
+    constexpr unsigned pair = 2, together = 8;
+    Type element = type_.getElementType();
+    uint32_t ofRows[] = {layout_.lane[2], layout_.lane[3], layout_.lane[4], layout_.reg[pieces_.within[1]],
+                         layout_.reg[pieces_.within[2]]};
+    Value row = d_.linear(
+        d_.lane_, SmallVector<uint32_t>(llvm::map_range(ofRows, [&](uint32_t basis) { return address(basis); })));
+    for (unsigned i = 0; i < elements.size(); i += together) {
+      SmallVector<Value> words;
+      for (unsigned j = i; j < i + together; j += pair) {
+        Value both = vector::FromElementsOp::create(b_, VectorType::get(pair, element), elements.slice(j, pair));
+        words.push_back(LLVM::BitcastOp::create(b_, b_.getI32Type(), both));
+      }
+      d_.target_.copyEngine()->writeMatrices(b_, elementAt(room, row, piece, i), words);
+    }
+  }
+
+  /// Where element `number` of a piece is in its room; `thread` is the lane's part of the address.
+  Value elementAt(Value room, Value thread, int64_t piece, unsigned number) {
+    Value position = arith::XOrIOp::create(b_, thread, d_.i32(address(layout_.element(registerAt(piece, number)))));
+    return LLVM::GEPOp::create(b_, room.getType(), type_.getElementType(), room, ArrayRef<LLVM::GEPArg>{position});
+  }
+
   void write(int64_t piece, Value room, ArrayRef<Value> elements) {
+    if (isMatrices())
+      return writeMatrices(piece, room, elements);
     Type element = type_.getElementType();
     unsigned count = width();
     for (unsigned i = 0; i < elements.size(); i += count) {
       Value value = elements[i];
       if (count > 1)
         value = vector::FromElementsOp::create(b_, VectorType::get(count, element), elements.slice(i, count));
-      Value position = arith::XOrIOp::create(b_, thread_, d_.i32(address(layout_.element(registerAt(piece, i)))));
-      Value at = LLVM::GEPOp::create(b_, room.getType(), element, room, ArrayRef<LLVM::GEPArg>{position});
-      LLVM::StoreOp::create(b_, value, at, count * elementBytes(element));
+      LLVM::StoreOp::create(b_, value, elementAt(room, thread_, piece, i), count * elementBytes(element));
     }
   }
 

@@ -203,14 +203,18 @@ KernelDistributor::MatrixOperand KernelDistributor::matrixOperand(Value tile, un
   auto found = sharedTiles_.find(tile);
   if (found == sharedTiles_.end()) // it is held
     return {{}, {shape}, 0, shape, sideDim, kDim};
-  const auto &[base, shared, element] = found->second;
-  auto bytes = static_cast<uint32_t>(elementBytes(element));
+  const SharedTile &slot = found->second;
+  const SharedLayout &shared = slot.layout;
+  auto bytes = static_cast<uint32_t>(elementBytes(slot.element));
   uint32_t row = std::min(1u << shared.shape.bits(shared.fast), shared.bankRow);
-  MatrixOperand operand{{base, {}, 0, 0, shared.fast == kDim, row * bytes}, shared, bytes, shape, sideDim, kDim};
+  MatrixOperand operand{{slot.first, {}, 0, 0, shared.fast == kDim, row * bytes}, shared, bytes, shape, sideDim, kDim};
   Layout layout = layoutOf(tile.getType());
   layout.lane.clear();
   std::fill_n(layout.warp.begin(), llvm::Log2_32(warps), 0);
-  operand.matrix.warps = threadPart(layout, [&](uint32_t basis) { return operand.bytes(basis); });
+  constexpr uint32_t chunkBytes = GpuTarget::SharedMatrix::chunkBytes;
+  Value ofWarp = threadPart(layout, [&](uint32_t basis) { return operand.bytes(basis) / chunkBytes; });
+  operand.matrix.chunks =
+      arith::AddIOp::create(b_, arith::MulIOp::create(b_, slot.number, i32(slot.slotBytes / chunkBytes)), ofWarp);
   if (shared.shape.bits(shared.fast) > llvm::Log2_32(shared.bankRow))
     operand.matrix.panels = operand.bytes(shared.bankRow * shared.shape.basis(shared.fast, 0));
   return operand;

@@ -203,6 +203,21 @@ void KernelDistributor::lowerOrderedProgram(OrderedProgramOp op) {
   scalars_.map(op.getResult(), arith::IndexCastUIOp::create(b_, b_.getIndexType(), program));
 }
 
+/// Whether a product within the operation has a left side of float32.
+static bool hasSingles(Operation *op) {
+  auto find = [](DotOp dot) {
+    return dot.getLhs().getType().getElementType().isF32() ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return op->walk(find).wasInterrupted();
+}
+
+/// Whether a loop over steps does little but start instructions that read shared memory, so that their addresses are
+/// most of what it computes. Attention computes a softmax, and singles are split into two.
+bool KernelDistributor::hasShortSteps() {
+  ScheduleAttr schedule = kernel_.getScheduleAttr();
+  return multipliesShared_ && !hasSingles(kernel_) && !(schedule && schedule.getRoot() == graph::RootKind::Attention);
+}
+
 /// Whether the role's code should use few registers. They are scarce if the role has a limit of its own (setmaxnreg),
 /// if symbols take registers, and if singles are multiplied, whose high and low parts take two each. Never in
 /// attention: there ptxas makes slower code of it (1.05 times as long with causal keys, docs/performance.md).
@@ -210,10 +225,7 @@ bool KernelDistributor::sparesRegisters(RolesOp op, unsigned number) {
   ScheduleAttr schedule = kernel_.getScheduleAttr();
   if (schedule && schedule.getRoot() == graph::RootKind::Attention)
     return false;
-  auto isOfSingles = [](DotOp dot) {
-    return dot.getLhs().getType().getElementType().isF32() ? WalkResult::interrupt() : WalkResult::advance();
-  };
-  return op.getRegisters()[number] || kernel_.getNumSymbols() || op.walk(isOfSingles).wasInterrupted();
+  return op.getRegisters()[number] || kernel_.getNumSymbols() || hasSingles(op);
 }
 
 LogicalResult KernelDistributor::lowerRole(RolesOp op, unsigned number, unsigned firstWarp) {

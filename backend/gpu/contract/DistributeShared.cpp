@@ -84,7 +84,8 @@ void KernelDistributor::lowerWrite(SharedWriteOp op) {
 
 KernelDistributor::SharedTile KernelDistributor::sharedTile(Value shared, Value slot) {
   auto type = cast<SharedType>(shared.getType());
-  return {slotAddress(shared, slot), sharedLayout(type), type.getTile().getElementType()};
+  return {slotAddress(shared, slot), sharedLayout(type), type.getTile().getElementType(), scalar(shared), word(slot),
+          type.getSlotBytes()};
 }
 
 /// Only remembers where the tile is: tile.dot reads its parts, step by step along k.

@@ -39,6 +39,11 @@ void SimtEngine::awaitStores(Builder &b, unsigned pending) { call(b, AwaitStores
 Value SimtEngine::elect(Builder &b, Value lane) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lane, wordConstant(b, 0));
 }
+void SimtEngine::writeMatrices(Builder &b, Value address, ArrayRef<Value> words) {
+  SmallVector<Value> arguments{address};
+  llvm::append_range(arguments, words);
+  call(b, WriteMatrices, arguments);
+}
 void SimtEngine::meetWarp(Builder &b) { call(b, MeetWarp, {}); }
 void SimtEngine::makeBarrier(Builder &b, Value address, unsigned arrivals) {
   call(b, MakeBarrier, {address, wordConstant(b, arrivals)});
@@ -185,6 +190,21 @@ void awaitStores(uint32_t pending) {
           std::memcpy(const_cast<std::byte *>(to), block->asSeen(from), box.map->elementBytes);
       });
 }
+/// PTX ISA, stmatrix .m8n8.x4: thread l gives the address of row l % 8 of matrix l / 8.
+void writeMatrices(std::byte *address, uint32_t word0, uint32_t word1, uint32_t word2, uint32_t word3) {
+  block->self().given[0] = address;
+  block->meetWarp();
+  const uint32_t words[] = {word0, word1, word2, word3};
+  unsigned lane = block->lane();
+  for (unsigned matrix = 0; matrix < 4; ++matrix)
+    for (unsigned i = 0; i < 2; ++i) {
+      unsigned row = lane / 4, column = lane % 4 * 2 + i;
+      auto *start = static_cast<std::byte *>(const_cast<void *>(block->inWarp(matrix * 8 + row).given[0]));
+      auto element = static_cast<uint16_t>(words[matrix] >> 16 * i);
+      std::memcpy(start + column * 2, &element, sizeof element);
+    }
+  block->meetWarp();
+}
 void meetWarp() {
   block->meetWarp();
   block->leaveBarrier();
@@ -244,6 +264,7 @@ std::array<const void *, EngineVerbCount> test::engineVerbs() {
   std::array<const void *, EngineVerbCount> verbs;
   auto set = [&](EngineVerb verb, auto *function) { verbs[verb] = reinterpret_cast<const void *>(function); };
   set(StoreBox, ::storeBox), set(CommitStores, ::commitStores), set(AwaitStores, ::awaitStores);
+  set(WriteMatrices, ::writeMatrices);
   set(MeetWarp, ::meetWarp), set(CopyBox, ::copyBox), set(MakeBarrier, ::makeBarrier), set(ExpectBytes, ::expectBytes),
       set(Arrive, ::arrive);
   set(WaitPhase, ::waitPhase), set(RoleBarrier, ::roleBarrier);

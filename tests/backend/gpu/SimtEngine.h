@@ -27,6 +27,7 @@ enum EngineVerb {
   StoreBox,
   CommitStores,
   AwaitStores,
+  WriteMatrices,
   MeetWarp,
   CopyBox,
   MakeBarrier,
@@ -47,6 +48,7 @@ public:
   void commitStores(Builder &b) override;
   void awaitStores(Builder &b, unsigned pending) override;
   Value elect(Builder &b, Value lane) override;
+  void writeMatrices(Builder &b, Value address, llvm::ArrayRef<Value> words) override;
   void meetWarp(Builder &b) override;
   void makeBarrier(Builder &b, Value address, unsigned arrivals) override;
   void publishBarriers(Builder &) override {}

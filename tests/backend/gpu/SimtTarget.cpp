@@ -107,6 +107,13 @@ SmallVector<Value> SimtTarget::multiply(Builder &b, const tile::Fragments &fragm
   return results;
 }
 
+/// Where an instruction's part of the matrix starts.
+static Value startOf(GpuTarget::Builder &b, const GpuTarget::SharedMatrix &matrix) {
+  Value bytes = arith::MulIOp::create(b, matrix.chunks, wordConstant(b, GpuTarget::SharedMatrix::chunkBytes));
+  Value offset = arith::AddIOp::create(b, bytes, wordConstant(b, matrix.offset));
+  return LLVM::GEPOp::create(b, matrix.base.getType(), b.getI8Type(), matrix.base, ArrayRef<LLVM::GEPArg>{offset});
+}
+
 SmallVector<Value> SimtTarget::multiplyShared(Builder &b, Type element, const SharedMatrix &lhs,
                                               const SharedMatrix &rhs, ArrayRef<Value> acc, Unsigned isUnsigned) {
   auto accType = VectorType::get(acc.size(), acc.front().getType());
@@ -116,9 +123,7 @@ SmallVector<Value> SimtTarget::multiplyShared(Builder &b, Type element, const Sh
   SmallVector<Value> arguments{wordConstant(b, acc.size() * 2),
                                wordConstant(b, bytes ? isUnsigned.lhs | isUnsigned.rhs << 1 : element.isBF16()), sums};
   for (const SharedMatrix *matrix : {&lhs, &rhs}) {
-    Value offset = arith::AddIOp::create(b, matrix->warps, wordConstant(b, matrix->offset));
-    arguments.push_back(
-        LLVM::GEPOp::create(b, matrix->base.getType(), b.getI8Type(), matrix->base, ArrayRef<LLVM::GEPArg>{offset}));
+    arguments.push_back(startOf(b, *matrix));
     arguments.push_back(wordConstant(b, matrix->panels));
     arguments.push_back(wordConstant(b, matrix->alongK));
     arguments.push_back(wordConstant(b, matrix->rowBytes));
@@ -135,11 +140,9 @@ SmallVector<Value> SimtTarget::multiplyHeld(Builder &b, Value lhs, const SharedM
   Value sums = memory(b, accType), held = memory(b, lhs.getType());
   LLVM::StoreOp::create(b, vector::FromElementsOp::create(b, accType, acc), sums);
   LLVM::StoreOp::create(b, lhs, held);
-  Value offset = arith::AddIOp::create(b, rhs.warps, wordConstant(b, rhs.offset));
-  Value start = LLVM::GEPOp::create(b, rhs.base.getType(), b.getI8Type(), rhs.base, ArrayRef<LLVM::GEPArg>{offset});
   Type element = cast<VectorType>(lhs.getType()).getElementType();
   call(b, element.isF32() ? MultiplyHeldSingles : MultiplyHeld, {},
-       {wordConstant(b, acc.size() * 2), wordConstant(b, element.isBF16()), sums, held, start,
+       {wordConstant(b, acc.size() * 2), wordConstant(b, element.isBF16()), sums, held, startOf(b, rhs),
         wordConstant(b, rhs.panels), wordConstant(b, rhs.alongK), wordConstant(b, rhs.rowBytes)});
   Value vector = LLVM::LoadOp::create(b, accType, sums);
   SmallVector<Value> results;

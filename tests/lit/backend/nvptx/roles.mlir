@@ -3,14 +3,21 @@
 
 // Descriptions of tensors are fetched while barriers are made. Those who multiply wait before anything else. The thread
 // that copies, which the hardware elects, fills the first slots with weights, which no kernel writes, and then waits too.
+// ptxas is told that the number of a warp is uniform. A step along k is one addition to a descriptor.
 // CHECK-LABEL: .entry product(
+// CHECK: shfl.sync.idx.b32
 // CHECK-DAG: prefetch.tensormap
 // CHECK-DAG: prefetch.tensormap
 // CHECK-DAG: mbarrier.init.shared.b64
 // CHECK: bar.sync {{[ \t]*}}0
 // CHECK-NOT: {{global|cp.async}}
 // CHECK: griddepcontrol.wait; griddepcontrol.launch_dependents;
-// CHECK: wgmma.mma_async
+// CHECK: mov.b64 [[A:%rd[0-9]+]], {{{%r[0-9]+, 1073741888}}};
+// CHECK: mov.b64 [[B:%rd[0-9]+]], {{{%r[0-9]+, 1073741888}}};
+// CHECK: wgmma.mma_async.sync.aligned.m64n128k16{{.*}} [[A]], [[B]],
+// CHECK-DAG: add.s64 [[A1:%rd[0-9]+]], [[A]], 2;
+// CHECK-DAG: add.s64 [[B1:%rd[0-9]+]], [[B]], 128;
+// CHECK: wgmma.mma_async.sync.aligned.m64n128k16{{.*}} [[A1]], [[B1]],
 // CHECK-NOT: cp.async.bulk
 // CHECK: elect.sync
 // CHECK: mbarrier.arrive.expect_tx.shared::cta.b64

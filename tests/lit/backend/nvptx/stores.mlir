@@ -8,8 +8,8 @@
 // CHECK-NOT: {{tid.x|cvt.rn.f16}}
 // CHECK: cp.async.bulk.wait_group.read 1;
 // CHECK: bar.warp.sync
-// CHECK-COUNT-16: st.shared.b32
-// CHECK-NOT: st.shared
+// CHECK-COUNT-4: stmatrix.sync.aligned.m8n8.x4.shared.b16
+// CHECK-NOT: {{st.shared|stmatrix}}
 // CHECK: fence.proxy.async.shared::cta
 // CHECK-NEXT: bar.warp.sync
 // CHECK: cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group
