@@ -98,10 +98,12 @@ constexpr double mostBeyond = 1.06;   // wider tiles of a product may have so ma
 constexpr int64_t roomsOfSingles = 2; // of the left side, for its lower parts (tilegen/place/roles/MultiplyLoop.h)
 constexpr int64_t bytesOfRings = 1 << 10; // of shared memory, at most
 
-/// Heights of groups of rows of tiles (`order` of a schedule) that are compared. So few rows are one group.
-constexpr int64_t heights[] = {1, 4, 8}, fewRows = 12;
-/// Right sides of more bytes are read from memory again for each group of rows, so groups are as high as can be.
-constexpr int64_t bytesThatStay = 20 << 20;
+/// Heights of groups of rows of tiles (`order` of a schedule) that are compared, by what neighbouring programs read. So
+/// few rows are one group.
+constexpr int64_t heightsOfNeighbours[] = {1, 4, 8}, defaultHeight = 8, fewRows = 12;
+/// Right sides of more bytes are read from memory again for each group of rows. Then the heights that are compared are
+/// higher, and by what a round of all blocks reads from there.
+constexpr int64_t bytesThatStay = 20 << 20, heightsOfRounds[] = {8, 16};
 
 } // namespace
 
@@ -368,13 +370,14 @@ struct TileGrid {
 
 } // namespace
 
-/// How many rows and columns of operands neighbouring programs read, in the mean over the first rounds of blocks.
-static double readByNeighbours(const TileGrid &grid, int64_t height, const TargetDesc &target) {
+/// How many rows and columns of operands so many consecutive programs read, in the mean over the first rounds of
+/// blocks.
+static double readTogether(const TileGrid &grid, int64_t height, int64_t together, const TargetDesc &target) {
   constexpr int64_t rounds = 2;
   int64_t programs = std::min<int64_t>(grid.programs(), rounds * target.units), runs = 0, read = 0;
-  for (int64_t first = 0; first < programs; first += target.roles.neighbours, ++runs) {
+  for (int64_t first = 0; first < programs; first += together, ++runs) {
     llvm::SmallDenseSet<int64_t, 32> rows, columns;
-    for (int64_t i = first; i < std::min(first + target.roles.neighbours, programs); ++i) {
+    for (int64_t i = first; i < std::min(first + together, programs); ++i) {
       auto [row, column] = grid.tileOf(i, height);
       rows.insert(row);
       columns.insert(row / grid.rowsOfMatrix * grid.columns + column);
@@ -399,20 +402,18 @@ static TileGrid gridOf(const KernelSpace &space, tile::ScheduleAttr schedule) {
 tile::ScheduleAttr inOrder(const KernelSpace &space, tile::ScheduleAttr schedule, const TargetDesc &target) {
   if (!schedule.getGroups())
     return schedule;
-  constexpr int64_t highest = heights[std::size(heights) - 1];
   TileGrid grid = gridOf(space, schedule);
   if (grid.rows <= fewRows && grid.parts == 1)
-    return schedule.withOrder(std::max(grid.rows, highest));
+    return schedule.withOrder(std::max(grid.rows, defaultHeight));
   int64_t elementsOfRight = space.expectedSize(space.loopsOfKind(LoopKind::Column).back());
   for (unsigned loop : space.loopsOfKind(LoopKind::Reduction))
     elementsOfRight *= space.expectedSize(loop);
   bool isReadAgain = grid.programs() > target.units && bytesOfStep(space, elementsOfRight) > bytesThatStay;
-  int64_t best = highest;
-  double least = readByNeighbours(grid, best, target);
-  if (!isReadAgain)
-    for (int64_t height : heights)
-      if (double read = readByNeighbours(grid, height, target); read < least)
-        best = height, least = read;
+  int64_t together = isReadAgain ? target.units : target.roles.neighbours, best = defaultHeight;
+  double least = readTogether(grid, best, together, target);
+  for (int64_t height : isReadAgain ? ArrayRef(heightsOfRounds) : ArrayRef(heightsOfNeighbours))
+    if (double read = readTogether(grid, height, together, target); read < least)
+      best = height, least = read;
   return schedule.withOrder(best);
 }
 

@@ -25,9 +25,10 @@ llvm::SmallVector<tile::ScheduleAttr> allRoleSchedules(const KernelSpace &space,
                                                        const TargetDesc &target);
 
 /// The same schedule in the order in which neighbouring programs (RoleOptions) read the fewest rows and columns of the
-/// operands. Without roles, as it is. For 99 products and convolutions it takes 1.007 times as long as the best of up
-/// to eleven orders, groups of eight rows in any case 1.024 (docs/performance/gpu-products.md, "Which tiles are
-/// neighbours").
+/// operands, or a round of blocks where the right side does not stay in the cache. Without roles, as it is. For 99
+/// products and convolutions, before there were orders of rounds, it took 1.007 times as long as the best of up to
+/// eleven orders, groups of eight rows in any case 1.024 (docs/performance/gpu-products.md, "Which tiles are
+/// neighbours", "Fewer instructions a step").
 tile::ScheduleAttr inOrder(const KernelSpace &space, tile::ScheduleAttr schedule, const TargetDesc &target);
 
 /// The same schedule with roles, with no more stages than leave so many bytes of shared memory. Null if fewer than

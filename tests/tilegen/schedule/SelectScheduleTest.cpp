@@ -185,7 +185,8 @@ constexpr Row rows[] = {
     {"product 512x3072x768 of halves", "sm_90a",
      "<matmul, tile = [64, 192], reduce = [64], warps = 4, stages = 7, groups = 1, order = 8>"},
     // Neighbouring programs read few rows and columns: whole rows of few columns, one group of few rows, groups of four
-    // or eight. A right side that does not stay in the cache is read once for each group, so groups are high.
+    // or eight. A right side that does not stay in the cache is read once for each group, so groups are high: of eight
+    // rows or sixteen, by what a round of all blocks reads.
     {"product 1568x768x3072 of halves", "sm_90a",
      "<matmul, tile = [64, 192], reduce = [64], warps = 4, stages = 7, groups = 1>"},
     {"product 640x2048x8192 of halves", "sm_90a",
@@ -193,7 +194,7 @@ constexpr Row rows[] = {
     {"product 4096x4096x1024 of halves", "sm_90a",
      "<matmul, tile = [128, 128], reduce = [64], warps = 4, stages = 6, groups = 2, order = 4>"},
     {"product 4096x4096x4096 of halves", "sm_90a",
-     "<matmul, tile = [128, 256], reduce = [64], warps = 8, stages = 4, groups = 1, order = 8>"},
+     "<matmul, tile = [128, 256], reduce = [64], warps = 8, stages = 4, groups = 1, order = 16>"},
     {"product 512x1280x5120 of halves", "sm_90a",
      "<matmul, tile = [64, 192], reduce = [64], warps = 4, stages = 7, groups = 1, order = 4, parts = 2>"},
     {"product 512x512x512", "x86-64-v3", "<matmul, tile = [512, 32], reduce = [512], registers = [6, 16]>"},
@@ -241,7 +242,7 @@ constexpr Row rows[] = {
      "true>"},
     // A pair has a tile of each of its products.
     {"pair 4096x11008x4096 of halves", "sm_90a",
-     "<matmul, tile = [128, 128], reduce = [64], warps = 8, stages = 4, groups = 1, order = 8>"},
+     "<matmul, tile = [128, 128], reduce = [64], warps = 8, stages = 4, groups = 1, order = 16>"},
     {"pair 64x11008x4096 of halves", "sm_90a", "<matmul, tile = [64, 64], reduce = [64], warps = 8, stages = 4>"},
     {"pair 32x11008x4096 of halves", "sm_90a", "<matmul, tile = [32, 128], reduce = [32], warps = 8, stages = 6>"},
     {"pair 1x11008x4096 of halves", "sm_90a", "<matmul, tile = [16, 128], reduce = [32], warps = 8, stages = 6>"},
