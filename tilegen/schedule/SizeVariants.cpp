@@ -9,7 +9,8 @@ using namespace mlir;
 namespace tilewright::tilegen {
 
 // Bounds that are tried. A size between two of them is taken for the larger one, and one beyond them all for `beyond`.
-constexpr int64_t bounds[] = {1, 16, 64, 128, 512, 1024, 2048, 4096, 8192, 32768}, beyond = 131072;
+// Between 128 and 1,024 rows, the lengths of most texts, one tile more can be one round of blocks more.
+constexpr int64_t bounds[] = {1, 16, 64, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096, 8192, 32768}, beyond = 131072;
 // A size takes the schedule of a larger size if that is estimated to take at most this share of the time of its own
 // schedule. Estimates are good to some 5 %, so equal estimates do not suffice, and a size's own schedule was often
 // measured: 128 rows by 1,024 columns are estimated to take the same with 64x64 and with 16x32, and take 10.4 and 8.5
@@ -17,7 +18,7 @@ constexpr int64_t bounds[] = {1, 16, 64, 128, 512, 1024, 2048, 4096, 8192, 32768
 constexpr double mostToServe = 0.95;
 // Without a copy engine large tiles spill registers if sizes are not known (docs/performance.md). So there fewer bounds
 // are tried, larger sizes have the schedule of a typical one, and a further kernel must be clearly faster.
-constexpr size_t boundsOfHalves = 7, boundsOfOthers = 2;
+constexpr int64_t boundsOfHalves[] = {1, 16, 64, 128, 512, 1024, 2048}, boundsOfOthers[] = {1, 16};
 constexpr double mostToServeWithoutCopies = 1.05;
 
 // For programs of one thread, where the right side is computed: few rows do that in registers
@@ -98,7 +99,7 @@ std::optional<SizeVariants> chooseVariants(const KernelSpace &space, const Targe
   if (target.bulkCopies)
     assuming.assumed = {size, static_cast<int64_t>(llvm::alignTo(beyond, divisor)), /*isMost=*/false};
   else
-    tried = tried.take_front(areHalves ? boundsOfHalves : boundsOfOthers);
+    tried = areHalves ? ArrayRef(boundsOfHalves) : ArrayRef(boundsOfOthers);
   SizeVariants result{size, {}, root.forBlocks(assuming, target)};
   tile::ScheduleAttr wider = result.schedule;
   for (int64_t bound : llvm::reverse(tried)) {

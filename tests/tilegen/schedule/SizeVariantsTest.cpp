@@ -12,6 +12,7 @@
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 
+#include <cmath>
 #include <fmt/format.h>
 
 using namespace mlir;
@@ -29,6 +30,20 @@ std::string product(const char *type) {
     }})",
                      fmt::format("tensor<?x3072x{}, affine_map<()[s0] -> (s0, 3072)>>", type),
                      fmt::format("tensor<3072x768x{}>", type), "tensor<?x768xf32, affine_map<()[s0] -> (s0, 768)>>");
+}
+
+/// s0 rows by so many columns of halves, with sums of that depth.
+std::string halves(int64_t columns, int64_t depth) {
+  return fmt::format(R"(
+    graph.kernel @k(%x: {x}, %y: {y}) -> {result} {{
+      %c = graph.contract %x, %y maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] : {x}, {y} -> {sum}
+      %h = arith.truncf %c : {sum} to {result}
+      graph.return %h : {result}
+    }})",
+                     fmt::arg("x", fmt::format("tensor<?x{0}xf16, affine_map<()[s0] -> (s0, {0})>>", depth)),
+                     fmt::arg("y", fmt::format("tensor<{}x{}xf16>", depth, columns)),
+                     fmt::arg("sum", fmt::format("tensor<?x{0}xf32, affine_map<()[s0] -> (s0, {0})>>", columns)),
+                     fmt::arg("result", fmt::format("tensor<?x{0}xf16, affine_map<()[s0] -> (s0, {0})>>", columns)));
 }
 
 /// Twelve heads of 64, of s0 images, with s1 keys and as many rows, or one.
@@ -127,6 +142,31 @@ TEST_F(SizeVariantsTest, FewRowsHaveTheScheduleOfAnArtifactForThem) {
   auto few32 = llvm::find_if(found->variants, [](const auto &variant) { return variant.most == 16; });
   ASSERT_NE(few32, found->variants.end());
   EXPECT_EQ(few32->schedule.getReduce().back(), 32);
+}
+
+/// Lengths of texts lie between the bounds. By the estimates their schedules take little longer than those of an
+/// artifact for the length alone.
+TEST_F(SizeVariantsTest, RowsBetweenTheBoundsTakeLittleLonger) {
+  const TargetDesc &target = **findTarget("sm_90a");
+  const std::pair<int64_t, int64_t> matrices[] = {{4096, 4096}, {4096, 14336}, {768, 768},   {3072, 768},
+                                                  {768, 3072},  {1024, 4096},  {5120, 5120}, {1280, 5120}};
+  for (int64_t rows : {129, 160, 197, 250, 300, 384, 450, 600, 768, 900}) {
+    double logs = 0;
+    for (auto [columns, depth] : matrices) {
+      std::optional<SizeVariants> found = variantsOf(halves(columns, depth), "sm_90a");
+      ASSERT_TRUE(found);
+      auto space = tilegen::analyzeKernel(module_->lookupSymbol<graph::KernelOp>("k"));
+      space->assumed = {found->size, rows, /*isMost=*/true};
+      const auto *variant = llvm::find_if(found->variants, [&](const auto &v) { return v.most >= rows; });
+      tile::ScheduleAttr chosen = variant == found->variants.end() ? found->schedule : variant->schedule;
+      const tilegen::Root &root = tilegen::rootOf(space->root);
+      std::optional<double> own = root.estimateForBlocks(*space, root.forBlocks(*space, target), target),
+                            time = root.estimateForBlocks(*space, chosen, target);
+      ASSERT_TRUE(own && time) << rows << "x" << columns << "x" << depth;
+      logs += std::log(*time / *own);
+    }
+    EXPECT_LE(std::exp(logs / std::size(matrices)), 1.1) << rows;
+  }
 }
 
 TEST_F(SizeVariantsTest, WarpsThatCopyForThemselvesKeepTheTypicalScheduleForMany) {
