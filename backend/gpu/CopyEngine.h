@@ -41,8 +41,8 @@ public:
   /// is the thread's number in the warp.
   virtual Value elect(Builder &b, Value lane) = 0;
   /// Writes four 8x8 matrices of 16-bit elements to shared memory, as GpuTarget::readMatrices reads them: lane l passes
-  /// the address of row l % 8 of matrix l / 8, and four words. Word i is the elements in row l / 4 and columns l % 4 *
-  /// 2 and l % 4 * 2 + 1 of matrix i.
+  /// the address of row l % 8 of matrix l / 8, and four words. Word i is the pair of elements in row l / 4 of matrix i
+  /// that starts in column l % 4 * 2.
   virtual void writeMatrices(Builder &b, Value address, llvm::ArrayRef<Value> words) = 0;
   /// A barrier of the warp, which orders shared memory.
   virtual void meetWarp(Builder &b) = 0;

@@ -15,12 +15,16 @@ Value NvptxTarget::threadId(Builder &b) {
   return callIntrinsic(b, "llvm.nvvm.read.ptx.sreg.tid.x", b.getI32Type(), {});
 }
 
-/// Assembly that claims side effects, so that the optimizer neither moves it nor merges two of them.
-Value NvptxTarget::threadIdAnew(Builder &b) {
-  return LLVM::InlineAsmOp::create(b, b.getI32Type(), ValueRange(), "mov.u32 $0, %tid.x;", "=r",
-                                   /*has_side_effects=*/true, /*is_align_stack=*/false,
+/// Assembly with one result. If it claims side effects, the optimizer neither moves it nor merges two of them.
+static Value assembly(GpuTarget::Builder &b, Type result, ValueRange operands, StringRef text, StringRef constraints,
+                      bool claimsEffects = false) {
+  return LLVM::InlineAsmOp::create(b, result, operands, text, constraints, claimsEffects, /*is_align_stack=*/false,
                                    LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
       .getRes();
+}
+
+Value NvptxTarget::threadIdAnew(Builder &b) {
+  return assembly(b, b.getI32Type(), {}, "mov.u32 $0, %tid.x;", "=r", /*claimsEffects=*/true);
 }
 
 /// ptxas keeps what is computed from a shuffle from one lane in uniform registers. It does not find out that the number
@@ -31,11 +35,8 @@ Value NvptxTarget::uniform(Builder &b, Value word) {
 }
 
 Value NvptxTarget::opaque(Builder &b, Value value) {
-  return LLVM::InlineAsmOp::create(b, value.getType(), ValueRange{value, wordConstant(b, opaqueValues_++)}, "",
-                                   value.getType().isInteger(64) ? "=l,0,n" : "=r,0,n",
-                                   /*has_side_effects=*/false, /*is_align_stack=*/false,
-                                   LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
-      .getRes();
+  return assembly(b, value.getType(), {value, wordConstant(b, opaqueValues_++)}, "",
+                  value.getType().isInteger(64) ? "=l,0,n" : "=r,0,n");
 }
 
 Value NvptxTarget::blockId(Builder &b, unsigned dim) {
@@ -216,11 +217,8 @@ static Value descriptor(GpuTarget::Builder &b, const GpuTarget::SharedMatrix &ma
   base = arith::ShRUIOp::create(b, base, wordConstant(b, llvm::Log2_32(unit)));
   Value low = arith::AddIOp::create(b, arith::AddIOp::create(b, base, matrix.chunks), wordConstant(b, leading << 16));
   // Assembly, so that LLVM leaves the offset to an addition of its own: one instruction for both words.
-  Value start = LLVM::InlineAsmOp::create(b, b.getI64Type(), ValueRange(low),
-                                          fmt::format("mov.b64 $0, {{$1, {}}};", stride | swizzle << 30), "=l,r",
-                                          /*has_side_effects=*/false, /*is_align_stack=*/false,
-                                          LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
-                    .getRes();
+  std::string text = fmt::format("mov.b64 $0, {{$1, {}}};", stride | swizzle << 30);
+  Value start = assembly(b, b.getI64Type(), low, text, "=l,r");
   return arith::AddIOp::create(b, start, arith::ConstantOp::create(b, b.getI64IntegerAttr(matrix.offset / unit)));
 }
 

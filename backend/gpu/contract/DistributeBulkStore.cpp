@@ -88,7 +88,8 @@ private:
            isAlongRow(layout_.lane[1], 2);
   }
 
-  /// Eight registers at a time are four matrices, whose numbers are the second and third bit of the register's number.
+  /// Eight elements at a time are four matrices of pairs: the second and third bit of an element's number in the piece
+  /// are the matrix's number.
   void writeMatrices(int64_t piece, Value room, ArrayRef<Value> elements) {
     constexpr unsigned pair = 2, together = 8;
     Type element = type_.getElementType();

@@ -211,21 +211,20 @@ static bool hasSingles(Operation *op) {
   return op->walk(find).wasInterrupted();
 }
 
+static bool isAttention(KernelOp kernel) {
+  ScheduleAttr schedule = kernel.getScheduleAttr();
+  return schedule && schedule.getRoot() == graph::RootKind::Attention;
+}
+
 /// Whether a loop over steps does little but start instructions that read shared memory, so that their addresses are
 /// most of what it computes. Attention computes a softmax, and singles are split into two.
-bool KernelDistributor::hasShortSteps() {
-  ScheduleAttr schedule = kernel_.getScheduleAttr();
-  return multipliesShared_ && !hasSingles(kernel_) && !(schedule && schedule.getRoot() == graph::RootKind::Attention);
-}
+bool KernelDistributor::hasShortSteps() { return multipliesShared_ && !hasSingles(kernel_) && !isAttention(kernel_); }
 
 /// Whether the role's code should use few registers. They are scarce if the role has a limit of its own (setmaxnreg),
 /// if symbols take registers, and if singles are multiplied, whose high and low parts take two each. Never in
 /// attention: there ptxas makes slower code of it (1.05 times as long with causal keys, docs/performance.md).
 bool KernelDistributor::sparesRegisters(RolesOp op, unsigned number) {
-  ScheduleAttr schedule = kernel_.getScheduleAttr();
-  if (schedule && schedule.getRoot() == graph::RootKind::Attention)
-    return false;
-  return op.getRegisters()[number] || kernel_.getNumSymbols() || hasSingles(op);
+  return !isAttention(kernel_) && (op.getRegisters()[number] || kernel_.getNumSymbols() || hasSingles(op));
 }
 
 LogicalResult KernelDistributor::lowerRole(RolesOp op, unsigned number, unsigned firstWarp) {
