@@ -56,7 +56,7 @@ Value AmdgcnTarget::countUpTo(Builder &b, Value address, unsigned most) {
 }
 
 /// A load and a store: these chips have no asynchronous copy as wide as that.
-void AmdgcnTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) {
+void AmdgcnTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, Value live, bool) {
   auto type = VectorType::get(bytes / 4, b.getI32Type());
   Value data = LLVM::LoadOp::create(b, type, global, bytes);
   if (live) {

@@ -19,7 +19,7 @@ public:
   void fenceBesideBarrier(Builder &b) override { fence(b); }
   Value countUpTo(Builder &b, Value address, unsigned most) override;
   bool predicatesLoads() const override { return false; } // a branch waits for its loads
-  void copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) override;
+  void copy(Builder &b, Value shared, Value global, unsigned bytes, Value live, bool streamed) override;
   void commitCopies(Builder &) override {}
   void waitCopies(Builder &, unsigned) override {}
   bool readsMatrices() const override { return false; }

@@ -141,6 +141,6 @@ void KernelDistributor::lowerCopy(SharedCopyOp op) {
       from = arith::SelectOp::create(b_, live, from, fill);
       count = arith::SelectOp::create(b_, live, i32(bytes), i32(0));
     }
-    target_.copy(b_, to, from, bytes, count);
+    target_.copy(b_, to, from, bytes, count, isStreamed(op.getBuffer()));
   }
 }

@@ -57,8 +57,9 @@ public:
   virtual bool predicatesLoads() const = 0;
 
   /// Copies `bytes` (4, 8 or 16) from global to shared memory. Only the first `live` bytes (i32; null means all) are
-  /// read; the others become zero. The copy need not be complete before waitCopies.
-  virtual void copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) = 0;
+  /// read; the others become zero. The copy need not be complete before waitCopies. What is `streamed` leaves the cache
+  /// first, if the target can say so.
+  virtual void copy(Builder &b, Value shared, Value global, unsigned bytes, Value live, bool streamed) = 0;
   virtual void commitCopies(Builder &b) = 0;
   virtual void waitCopies(Builder &b, unsigned pending) = 0;
 

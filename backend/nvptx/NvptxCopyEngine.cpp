@@ -22,6 +22,14 @@ static Value addressOf(CopyEngine::Builder &b, Value shared) {
   return LLVM::PtrToIntOp::create(b, b.getI32Type(), shared);
 }
 
+/// Claims no side effects, so that it is computed once.
+Value tilewright::makeStreamPolicy(CopyEngine::Builder &b) {
+  return LLVM::InlineAsmOp::create(b, b.getI64Type(), ValueRange(), "createpolicy.fractional.L2::evict_first.b64 $0;",
+                                   "=l", /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                   LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getRes();
+}
+
 /// The map is a parameter that is passed by value, in the bytes that the driver encoded.
 void NvptxCopyEngine::markTensorMap(LLVM::LLVMFuncOp function, unsigned index) {
   OpBuilder b(function.getContext());
@@ -36,7 +44,7 @@ void NvptxCopyEngine::prefetchMap(Builder &b, Value map) {
 }
 
 void NvptxCopyEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates, ArrayRef<Value> offsets,
-                              Value barrier) {
+                              Value barrier, bool streamed) {
   constexpr unsigned clusterSpace = 7;
   auto cluster = LLVM::LLVMPointerType::get(b.getContext(), clusterSpace);
   auto constant = [&](Type type, int64_t value) -> Value {
@@ -46,9 +54,9 @@ void NvptxCopyEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Valu
   llvm::append_range(arguments, coordinates);
   for (Value offset : offsets)
     arguments.push_back(arith::TruncIOp::create(b, b.getI16Type(), offset));
-  Value no = constant(b.getI1Type(), 0);
-  // The multicast mask and the cache policy, neither of which is used; no group of blocks (cta_group).
-  arguments.append({constant(b.getI16Type(), 0), constant(b.getI64Type(), 0), no, no, wordConstant(b, 0)});
+  // The multicast mask, which is not used, the cache policy, and whether they are; no group of blocks (cta_group).
+  arguments.append({constant(b.getI16Type(), 0), streamed ? makeStreamPolicy(b) : constant(b.getI64Type(), 0),
+                    constant(b.getI1Type(), 0), constant(b.getI1Type(), streamed), wordConstant(b, 0)});
   StringRef mode = offsets.empty() ? "tile" : "im2col";
   callIntrinsic(b, fmt::format("llvm.nvvm.cp.async.bulk.tensor.g2s.{}.{}d", mode.str(), coordinates.size()), {},
                 arguments);

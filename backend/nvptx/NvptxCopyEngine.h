@@ -6,13 +6,16 @@
 
 namespace tilewright {
 
+/// The cache policy of accesses whose lines leave the second-level cache first (PTX ISA, "createpolicy").
+mlir::Value makeStreamPolicy(CopyEngine::Builder &b);
+
 class NvptxCopyEngine final : public CopyEngine {
 public:
   explicit NvptxCopyEngine(bool prefetchesMaps) : prefetchesMaps_(prefetchesMaps) {}
   void markTensorMap(mlir::LLVM::LLVMFuncOp function, unsigned index) override;
   void prefetchMap(Builder &b, Value map) override;
   void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, llvm::ArrayRef<Value> offsets,
-               Value barrier) override;
+               Value barrier, bool streamed) override;
   void storeBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates) override;
   void commitStores(Builder &b) override;
   void awaitStores(Builder &b, unsigned pending) override;

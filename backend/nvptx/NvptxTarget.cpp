@@ -71,8 +71,22 @@ Value NvptxTarget::countUpTo(Builder &b, Value address, unsigned most) {
                                    LLVM::AtomicOrdering::monotonic, "device");
 }
 
-/// 16 bytes bypass the first-level cache (cg); cg has no other size, so fewer bytes go through the cache (ca).
-void NvptxTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) {
+/// 16 bytes bypass the first-level cache (cg); cg has no other size, so fewer bytes go through the cache (ca). LLVM has
+/// no intrinsic for a copy with a cache policy.
+void NvptxTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, Value live, bool streamed) {
+  if (streamed && bytes == 16) {
+    SmallVector<Value> arguments{LLVM::PtrToIntOp::create(b, b.getI32Type(), shared),
+                                 LLVM::PtrToIntOp::create(b, b.getI64Type(), global), makeStreamPolicy(b)};
+    if (live)
+      arguments.push_back(live);
+    LLVM::InlineAsmOp::create(b, TypeRange(), arguments,
+                              live ? "cp.async.cg.shared.global.L2::cache_hint [$0], [$1], 16, $3, $2;"
+                                   : "cp.async.cg.shared.global.L2::cache_hint [$0], [$1], 16, $2;",
+                              live ? "r,l,l,r,~{memory}" : "r,l,l,~{memory}", /*has_side_effects=*/true,
+                              /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+                              ArrayAttr());
+    return;
+  }
   std::string name =
       "llvm.nvvm.cp.async." + std::string(bytes == 16 ? "cg" : "ca") + ".shared.global." + std::to_string(bytes);
   SmallVector<Value> arguments{shared, global};

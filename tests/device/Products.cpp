@@ -22,8 +22,14 @@ static std::string nameOf(const Product &p) {
                      p.transposedA ? "_at" : "", p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : "",
                      p.runTimeColumns ? "_sized" : "") +
          (p.groups ? fmt::format("_groups{}", p.groups) : "") + (p.parts > 1 ? fmt::format("_parts{}", p.parts) : "") +
-         (p.clustered ? "_clustered" : "") + (p.constantB ? "_constant" : "") +
+         (p.clustered ? "_clustered" : "") + (p.constantB ? "_constant" : "") + (p.streamed ? "_streamed" : "") +
          (p.lastColumns ? fmt::format("_last{}", p.lastColumns) : "") + (p.rounded ? "_tf32" : "");
+}
+
+static const char *attributesOfRight(const Product &p) {
+  if (p.streamed)
+    return p.constantB ? " {graph.constant, tile.streamed}" : " {tile.streamed}";
+  return p.constantB ? " {graph.constant}" : "";
 }
 
 // A tile's columns are one strip or two; {i} is the strip's number.
@@ -126,7 +132,7 @@ static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
         fmt::arg("b", matrix(text, depth, columns, p.transposedB)), fmt::arg("r", residual ? y : buffer(sum, columns)),
         fmt::arg("y", y), fmt::arg("argument", p.runTimeColumns ? ", %s0: index" : ""), fmt::arg("symbols", symbols),
         fmt::arg("grid", inOrder ? fmt::format("{}, 1", gridX * gridY) : fmt::format("{}, {}", gridX, gridY)),
-        fmt::arg("constant", p.constantB ? " {graph.constant}" : ""),
+        fmt::arg("constant", attributesOfRight(p)),
         fmt::arg("groups", p.groups ? fmt::format(", groups = {}", p.groups) : ""),
         fmt::arg("parts",
                  p.parts > 1 ? fmt::format(", parts = {}{}", p.parts, p.clustered ? ", clustered = true" : "") : ""),
@@ -425,29 +431,6 @@ static void addConstantCases(std::vector<DeviceCase> &cases) {
   constants(512, 3072, 768, 1, 1);
 }
 
-/// Few rows times right sides that stream through the device, in long pieces of their rows. A cluster may share a tile,
-/// and all warps copy.
-static void addStreamedCases(std::vector<DeviceCase> &cases) {
-  for (DType type : {DType::F16, DType::BF16}) {
-    cases.push_back(product({type, 1, 264, 520, 16, 128, 64, 4, 6}, "size 1"));
-    cases.push_back(product({type, 13, 200, 1032, 16, 64, 128, 4, 6}, "multiple of 8"));
-    auto streamed = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t bn, int64_t warps, int64_t stages,
-                        int64_t blocks, Tail tail, int64_t bk = 64) {
-      Product p{type, m, n, k, bm, bn, bk, warps, stages};
-      p.parts = blocks, p.clustered = blocks > 1, p.tail = tail, p.constantB = true;
-      cases.push_back(product(p, "multiple of 8"));
-    };
-    streamed(13, 264, 2056, 16, 64, 4, 6, 2, Tail::Residual, 128);
-    streamed(48, 264, 2056, 64, 64, 4, 12, 2, Tail::Residual);
-    streamed(56, 136, 1288, 64, 128, 4, 8, 2, Tail::Gelu);
-    streamed(104, 200, 1032, 128, 64, 8, 8, 2, Tail::Residual);
-    streamed(24, 264, 520, 64, 128, 4, 9, 1, Tail::Gelu);
-    streamed(40, 520, 328, 64, 256, 4, 5, 1, Tail::Residual);
-    streamed(72, 392, 456, 128, 128, 4, 6, 1, Tail::Residual);
-    streamed(120, 776, 392, 128, 256, 8, 4, 1, Tail::Gelu);
-  }
-}
-
 /// Tiles whose columns are two strips: with roles and without, whole and ragged, the last strip beyond the end. Strips
 /// of fewer than 64 columns have rows of 64 and 32 bytes unless the right side runs along the sum.
 static void addStripCases(std::vector<DeviceCase> &cases) {
@@ -457,7 +440,7 @@ static void addStripCases(std::vector<DeviceCase> &cases) {
         auto strips = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t warps, Tail tail, const char *edge,
                           int64_t bn = 192) {
           Product p{type, m, n, k, bm, bn, 64, warps, 2, false, bt};
-          p.tail = tail, p.groups = groups, p.lastColumns = bn & -bn;
+          p.tail = tail, p.groups = groups, p.lastColumns = bn & -bn, p.streamed = groups == 2 && type == DType::F16;
           cases.push_back(product(p, edge));
         };
         strips(64, 192, 64, 64, 4, Tail::Bias, "power of two");
@@ -493,7 +476,6 @@ void addProductCases(std::vector<DeviceCase> &cases) {
   addRoundedCases(cases);
   addConstantCases(cases);
   addStripCases(cases);
-  addStreamedCases(cases);
 }
 
 } // namespace tilewright::test

@@ -231,6 +231,11 @@ tile::KernelOp KernelEmitter::createKernel() {
   MLIRContext *context = source.getContext();
   SmallVector<Type> types;
   SmallVector<Attribute> argumentAttrs;
+  SmallVector<Value> streamed; // what a streamed schedule's right sides are read from
+  if (schedule.getStreamed()) {
+    streamed.push_back(memoryOf(space.rhs));
+    llvm::append_range(streamed, llvm::map_range(space.moreRhs, memoryOf));
+  }
   for (auto [i, type] : llvm::enumerate(source.getArgumentTypes())) {
     types.push_back(bufferOf(i, type));
     SmallVector<NamedAttribute> attrs;
@@ -241,6 +246,8 @@ tile::KernelOp KernelEmitter::createKernel() {
       attrs.push_back(builder.getNamedAttr(tile::packedFromAttr, AffineMapAttr::get(panel->from)));
       attrs.push_back(builder.getNamedAttr(tile::sourceAttr, TypeAttr::get(type)));
     }
+    if (llvm::is_contained(streamed, source.getBody().getArgument(i)))
+      attrs.push_back(builder.getNamedAttr(tile::streamedAttr, builder.getUnitAttr()));
     argumentAttrs.push_back(builder.getDictionaryAttr(attrs));
   }
   for (auto [i, type] : llvm::enumerate(source.getResultTypes()))

@@ -284,7 +284,7 @@ static int64_t partsOfColumns(const KernelSpace &space) { return powerAbove(cont
 
 std::optional<double> blocks::estimateContraction(const KernelSpace &space, tile::ScheduleAttr schedule,
                                                   const TargetDesc &target) {
-  if (schedule == scheduleStreamed(space, target))
+  if (schedule.withStreamed(false) == scheduleStreamed(space, target))
     return std::nullopt; // was measured to be better than what is estimated
   schedule = withColumns(schedule, partsOfColumns(space) * schedule.getTile().back());
   // The estimate counts the bytes of the operands' elements once. Constants of fewer bytes have others, and several
@@ -306,7 +306,14 @@ static tile::ScheduleAttr scheduleSeveral(const KernelSpace &space, const Target
   return withColumns(schedule, schedule.getTile().back() / partsOfColumns(space));
 }
 
-tile::ScheduleAttr blocks::scheduleContraction(const KernelSpace &space, const TargetDesc &target) {
+/// Whether what is read of the right sides should leave the cache first. Of smaller ones it made no difference
+/// (docs/performance/gpu-products.md, "Right sides that do not stay in the cache").
+static bool isStreamed(const KernelSpace &space, tile::ScheduleAttr schedule, const TargetDesc &target) {
+  return target.bulkCopies && schedule.getRoot() == graph::RootKind::Matmul && areRightSidesReadPlainly(space) &&
+         bytesOfRightSide(space) > bytesThatStay;
+}
+
+static tile::ScheduleAttr chooseContraction(const KernelSpace &space, const TargetDesc &target) {
   if (tile::ScheduleAttr streamed = scheduleStreamed(space, target))
     return streamed;
   if (contractionsOf(space) > 1)
@@ -327,6 +334,11 @@ tile::ScheduleAttr blocks::scheduleContraction(const KernelSpace &space, const T
       others.push_back({scheduleWarps(space, row, target), efficiencyOfWarps});
   tile::ScheduleAttr shared = shareSums(space, target, {gemv, efficiencyOfWarps}, others);
   return shared == gemv ? gemv : deepened(space, shared, target);
+}
+
+tile::ScheduleAttr blocks::scheduleContraction(const KernelSpace &space, const TargetDesc &target) {
+  tile::ScheduleAttr schedule = chooseContraction(space, target);
+  return schedule.withStreamed(isStreamed(space, schedule, target));
 }
 
 } // namespace tilewright::tilegen

@@ -117,6 +117,17 @@ int64_t bytesOfPixels(const KernelSpace &space) {
 
 bool readsPixels(const KernelSpace &space) { return bytesOfPixels(space) > 0; }
 
+int64_t bytesOfDepth(const KernelSpace &space) {
+  int64_t elements = 1;
+  for (unsigned loop : space.loopsOfKind(LoopKind::Reduction))
+    elements *= space.expectedSize(loop);
+  return elements * elementOf(space).getIntOrFloatBitWidth() / 8;
+}
+
+int64_t bytesOfRightSide(const KernelSpace &space) {
+  return space.expectedSize(space.loopsOfKind(LoopKind::Column).back()) * bytesOfDepth(space);
+}
+
 int64_t contractionsOf(const KernelSpace &space) { return 1 + static_cast<int64_t>(space.moreRhs.size()); }
 
 bool areRightSidesReadPlainly(const KernelSpace &space) {

@@ -43,6 +43,12 @@ tile::ScheduleAttr withColumns(tile::ScheduleAttr schedule, int64_t columns);
 
 /// How many contractions of one left side the kernel has.
 int64_t contractionsOf(const KernelSpace &space);
+/// Bytes of a row of a contraction's left side, and of its right side, of one matrix, with the expected sizes of loops.
+int64_t bytesOfDepth(const KernelSpace &space);
+int64_t bytesOfRightSide(const KernelSpace &space);
+/// Right sides of more bytes do not stay in the second-level cache until they are read again (H200: 50 MB in two
+/// halves).
+inline constexpr int64_t bytesThatStay = 20 << 20;
 /// The bytes of a pixel's channels that the copy engine brings at a time if the left side consists of windows of an
 /// image or a volume whose channels come last (tile::pixelAccess): 128, or `bytesOfHalfRow` of halves with an odd
 /// multiple of 32 channels. 0 for other left sides.

@@ -101,9 +101,9 @@ constexpr int64_t bytesOfRings = 1 << 10; // of shared memory, at most
 /// Heights of groups of rows of tiles (`order` of a schedule) that are compared, by what neighbouring programs read. So
 /// few rows are one group.
 constexpr int64_t heightsOfNeighbours[] = {1, 4, 8}, defaultHeight = 8, fewRows = 12;
-/// Right sides of more bytes are read from memory again for each group of rows. Then the heights that are compared are
-/// higher, and by what a round of all blocks reads from there.
-constexpr int64_t bytesThatStay = 20 << 20, heightsOfRounds[] = {8, 16};
+/// Where right sides are read from memory again for each group of rows: the highest group whose left side stays in the
+/// cache, else the one for which a round of all blocks reads the least from memory.
+constexpr int64_t heightsThatStay[] = {32, 16, 8}, heightsOfRounds[] = {8, 16};
 
 } // namespace
 
@@ -128,20 +128,13 @@ static bool isTurned(const KernelSpace &space) {
   return !space.columnsRunAlongReduction() && isTurnable(space) && (areRounded(space) || !space.columnsAreContiguous());
 }
 
-/// The value that an operand reads through accesses: an argument, or what computes it.
-static Value rootOf(Value operand) {
-  while (auto access = operand.getDefiningOp<graph::AccessOpInterface>())
-    operand = access.getData();
-  return operand;
-}
-
 /// Does the epilogue read as many singles as there are sums? They take as many registers.
 static bool addsSingles(const KernelSpace &space) {
   auto countOf = [](Value value) {
     return graph::productOf(value.getContext(), graph::getSizes(cast<RankedTensorType>(value.getType())));
   };
   auto isOperand = [&](Value argument) { // whether it is an operand and has no other use
-    return argument.hasOneUse() && (argument == rootOf(space.lhs) || argument == rootOf(space.rhs));
+    return argument.hasOneUse() && (argument == memoryOf(space.lhs) || argument == memoryOf(space.rhs));
   };
   graph::KernelOp kernel = space.source;
   return llvm::any_of(kernel.getBody().getArguments(), [&](Value argument) {
@@ -405,10 +398,11 @@ tile::ScheduleAttr inOrder(const KernelSpace &space, tile::ScheduleAttr schedule
   TileGrid grid = gridOf(space, schedule);
   if (grid.rows <= fewRows && grid.parts == 1)
     return schedule.withOrder(std::max(grid.rows, defaultHeight));
-  int64_t elementsOfRight = space.expectedSize(space.loopsOfKind(LoopKind::Column).back());
-  for (unsigned loop : space.loopsOfKind(LoopKind::Reduction))
-    elementsOfRight *= space.expectedSize(loop);
-  bool isReadAgain = grid.programs() > target.units && bytesOfStep(space, elementsOfRight) > bytesThatStay;
+  bool isReadAgain = grid.programs() > target.units && bytesOfRightSide(space) > bytesThatStay;
+  if (isReadAgain)
+    for (int64_t height : heightsThatStay)
+      if (std::min(height, grid.rows) * grid.high * bytesOfDepth(space) <= bytesThatStay)
+        return schedule.withOrder(height);
   int64_t together = isReadAgain ? target.units : target.roles.neighbours, best = defaultHeight;
   double least = readTogether(grid, best, together, target);
   for (int64_t height : isReadAgain ? ArrayRef(heightsOfRounds) : ArrayRef(heightsOfNeighbours))

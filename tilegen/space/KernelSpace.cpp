@@ -100,6 +100,12 @@ AffineExpr KernelSpace::strideOf(const Access &access, unsigned loop) const {
   return facts.toExpr(stride);
 }
 
+Value memoryOf(Value operand) {
+  while (auto access = operand.getDefiningOp<graph::AccessOpInterface>())
+    operand = access.getData();
+  return operand;
+}
+
 //===- Analysis ---------------------------------------------------------------------------------------------------===//
 
 LoopNest nestOf(graph::KernelOp kernel, SmallVector<Loop> loops) {

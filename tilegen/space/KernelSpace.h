@@ -71,6 +71,9 @@ struct KernelSpace {
   bool columnsRunAlongReduction() const;
 };
 
+/// What an operand of the kernel reads through accesses: an argument, or what computes it.
+mlir::Value memoryOf(mlir::Value operand);
+
 /// A nest of `loops` for `kernel`, with the symbols that its module says may be 0.
 LoopNest nestOf(graph::KernelOp kernel, llvm::SmallVector<Loop> loops);
 

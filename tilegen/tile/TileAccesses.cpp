@@ -15,6 +15,8 @@ bool tilewright::tile::isConstant(Value buffer) { return hasAttribute(buffer, gr
 
 bool tilewright::tile::isModelInput(Value buffer) { return hasAttribute(buffer, graph::inputAttr); }
 
+bool tilewright::tile::isStreamed(Value buffer) { return hasAttribute(buffer, streamedAttr); }
+
 LogicalResult tilewright::tile::verifySymbols(Operation *op, AffineMap map, StringRef what) {
   auto kernel = op->getParentOfType<KernelOp>();
   if (kernel && map.getNumSymbols() > kernel.getNumSymbols())

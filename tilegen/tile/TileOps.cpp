@@ -83,8 +83,8 @@ void TileDialect::initialize() {
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, graph::RootKind root,
                                    ArrayRef<int64_t> tile, ArrayRef<int64_t> reduce, int64_t warps, int64_t stages,
                                    ArrayRef<int64_t> registers, int64_t pack, int64_t groups, int64_t order,
-                                   int64_t parts, bool clustered, int64_t mostTiles, bool inPlace, bool matrix,
-                                   bool unrolled) {
+                                   int64_t parts, bool clustered, bool streamed, int64_t mostTiles, bool inPlace,
+                                   bool matrix, bool unrolled) {
   for (ArrayRef<int64_t> list : {tile, reduce, registers})
     for (int64_t size : list)
       if (size <= 0)
@@ -111,6 +111,9 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
            << "expected no clustered but of a matmul whose parts are a power of two, because each block of a "
               "cluster finishes a share of its tile, got "
            << parts << " parts of a " << graph::stringifyRootKind(root);
+  if (streamed && root != graph::RootKind::Matmul)
+    return emitError() << "expected no streamed but of a matmul, whose right sides it is about, got a root of "
+                       << graph::stringifyRootKind(root);
   if (mostTiles < 0 || (mostTiles > 0 && parts == 1))
     return emitError() << "expected no most_tiles but with parts, for which room is made, got " << mostTiles;
   if (inPlace && root != graph::RootKind::Matmul)

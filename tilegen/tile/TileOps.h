@@ -48,6 +48,11 @@ bool isModelInput(mlir::Value buffer);
 /// May a kernel before this one have written this buffer?
 inline bool isAwaited(mlir::Value buffer) { return !isConstant(buffer) && !isModelInput(buffer); }
 
+/// Attribute of a buffer of a kernel that copies to shared memory read with a hint: what they read leaves the
+/// second-level cache first, so that it displaces nothing that somebody reads again.
+inline constexpr llvm::StringLiteral streamedAttr = "tile.streamed";
+bool isStreamed(mlir::Value buffer);
+
 /// Attribute of a kernel whose blocks take several programs each: the grid of these programs, a map.
 inline constexpr llvm::StringLiteral programsAttr = "tile.programs";
 /// Attributes of a kernel's arguments, for constants that are stored in panels.

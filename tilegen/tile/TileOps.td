@@ -111,6 +111,8 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
       attention of the keys.
     * `clustered`: the programs that share a tile are the blocks of one cluster, and each finishes a share of the tile
       (tile.part_sum). Without it they meet in global memory, and the last one finishes the tile (tile.part_arrive).
+    * `streamed`: the right sides are so large that nothing of them stays in a cache until they are read again. What is
+      read of them leaves the cache first (streamedAttr in TileOps.h).
     * `most_tiles`: the number of tiles that the workspace for parts has room for. A launch may not have more. 0 if the
       number of tiles is known.
     * `in_place`: rows of a contraction's left side that may leave their buffer are read where they are, with guards;
@@ -124,6 +126,7 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                     DefaultValuedParameter<"int64_t", "0">:$groups, DefaultValuedParameter<"int64_t", "1">:$order,
                     DefaultValuedParameter<"int64_t", "1">:$parts,
                     DefaultValuedParameter<"bool", "false">:$clustered,
+                    DefaultValuedParameter<"bool", "false">:$streamed,
                     DefaultValuedParameter<"int64_t", "0">:$most_tiles,
                     DefaultValuedParameter<"bool", "false">:$in_place,
                     DefaultValuedParameter<"bool", "false">:$matrix,
@@ -131,7 +134,7 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
   let assemblyFormat = [{
     `<` $root `,`
     struct($tile, $reduce, $warps, $stages, $registers, $pack, $groups, $order, $parts, $clustered,
-           $most_tiles, $in_place, $matrix, $unrolled) `>`
+           $streamed, $most_tiles, $in_place, $matrix, $unrolled) `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -143,37 +146,43 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                                 int64_t stages = 1, int64_t groups = 0, int64_t order = 1, int64_t parts = 1,
                                 int64_t mostTiles = 0) {
       return get(context, root, tile, reduce, warps, stages, {}, 0, groups, order, parts, /*clustered=*/false,
-                 mostTiles, false, false, /*unrolled=*/false);
+                 /*streamed=*/false, mostTiles, false, false, /*unrolled=*/false);
     }
     static ScheduleAttr ofUnrolledWindow(::mlir::MLIRContext *context, ::llvm::ArrayRef<int64_t> tile,
                                          ::llvm::ArrayRef<int64_t> reduce, int64_t warps) {
       return get(context, ::tilewright::graph::RootKind::Window, tile, reduce, warps, /*stages=*/1, {}, 0, 0,
-                 /*order=*/1, /*parts=*/1, /*clustered=*/false, 0, false, false, /*unrolled=*/true);
+                 /*order=*/1, /*parts=*/1, /*clustered=*/false, /*streamed=*/false, 0, false, false, /*unrolled=*/true);
     }
     /// The same, but for one of its parameters.
     ScheduleAttr withTile(::llvm::ArrayRef<int64_t> tile) const {
       return get(getContext(), getRoot(), tile, getReduce(), getWarps(), getStages(), getRegisters(), getPack(),
-                 getGroups(), getOrder(), getParts(), getClustered(), getMostTiles(), getInPlace(), getMatrix(),
-                 getUnrolled());
+                 getGroups(), getOrder(), getParts(), getClustered(), getStreamed(), getMostTiles(), getInPlace(),
+                 getMatrix(), getUnrolled());
     }
     ScheduleAttr withStages(int64_t stages) const {
       return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), stages, getRegisters(), getPack(),
-                 getGroups(), getOrder(), getParts(), getClustered(), getMostTiles(), getInPlace(), getMatrix(),
-                 getUnrolled());
+                 getGroups(), getOrder(), getParts(), getClustered(), getStreamed(), getMostTiles(), getInPlace(),
+                 getMatrix(), getUnrolled());
     }
     ScheduleAttr withPack(int64_t pack) const {
       return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), getStages(), getRegisters(), pack,
-                 getGroups(), getOrder(), getParts(), getClustered(), getMostTiles(), getInPlace(), getMatrix(),
-                 getUnrolled());
+                 getGroups(), getOrder(), getParts(), getClustered(), getStreamed(), getMostTiles(), getInPlace(),
+                 getMatrix(), getUnrolled());
     }
     ScheduleAttr withParts(int64_t parts, bool clustered, int64_t mostTiles) const {
       return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), getStages(), getRegisters(), getPack(),
-                 getGroups(), getOrder(), parts, clustered, mostTiles, getInPlace(), getMatrix(), getUnrolled());
+                 getGroups(), getOrder(), parts, clustered, getStreamed(), mostTiles, getInPlace(), getMatrix(),
+                 getUnrolled());
     }
     ScheduleAttr withOrder(int64_t order) const {
       return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), getStages(), getRegisters(), getPack(),
-                 getGroups(), order, getParts(), getClustered(), getMostTiles(), getInPlace(), getMatrix(),
-                 getUnrolled());
+                 getGroups(), order, getParts(), getClustered(), getStreamed(), getMostTiles(), getInPlace(),
+                 getMatrix(), getUnrolled());
+    }
+    ScheduleAttr withStreamed(bool streamed) const {
+      return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), getStages(), getRegisters(), getPack(),
+                 getGroups(), getOrder(), getParts(), getClustered(), streamed, getMostTiles(), getInPlace(),
+                 getMatrix(), getUnrolled());
     }
     /// For a program that is one thread with vector registers.
     static ScheduleAttr ofVector(::mlir::MLIRContext *context, ::tilewright::graph::RootKind root,
@@ -181,7 +190,8 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                                  ::llvm::ArrayRef<int64_t> registers, int64_t pack = 0, bool inPlace = false,
                                  bool matrix = false) {
       return get(context, root, tile, reduce, 1, 1, registers, pack, /*groups=*/0, /*order=*/1,
-                 /*parts=*/1, /*clustered=*/false, /*mostTiles=*/0, inPlace, matrix, /*unrolled=*/false);
+                 /*parts=*/1, /*clustered=*/false, /*streamed=*/false, /*mostTiles=*/0, inPlace, matrix,
+                 /*unrolled=*/false);
     }
   }];
 }

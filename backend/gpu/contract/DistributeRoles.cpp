@@ -173,11 +173,13 @@ void KernelDistributor::lowerBulkCopy(BulkCopyOp op) {
   auto words = [&](ValueRange values) { return llvm::map_to_vector(values, [&](Value value) { return word(value); }); };
   SmallVector<Value> coordinates = words(op.getCoordinates()), offsets = words(op.getOffsets());
   Value first = coordinates[0];
+  auto map = op.getMap().getDefiningOp<TensorMapOp>();
+  bool streamed = map && isStreamed(map.getBuffer());
   for (int64_t panel = 0; panel < row / width; ++panel) {
     Value to = LLVM::GEPOp::create(b_, base.getType(), b_.getI8Type(), base,
                                    ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(panel * panelBytes)});
     coordinates[0] = arith::AddIOp::create(b_, first, i32(panel * width));
-    target_.copyEngine()->copyBox(b_, to, scalar(op.getMap()), coordinates, offsets, full);
+    target_.copyEngine()->copyBox(b_, to, scalar(op.getMap()), coordinates, offsets, full, streamed);
   }
 }
 

@@ -17,7 +17,7 @@ static void call(CopyEngine::Builder &b, EngineVerb verb, ValueRange arguments) 
 }
 
 void SimtEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates, ArrayRef<Value> offsets,
-                         Value barrier) {
+                         Value barrier, bool /*streamed*/) {
   SmallVector<Value> arguments{shared, map, barrier};
   llvm::append_range(arguments, coordinates);
   while (arguments.size() < 3 + 5)

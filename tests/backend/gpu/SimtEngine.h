@@ -43,7 +43,7 @@ public:
   void markTensorMap(mlir::LLVM::LLVMFuncOp, unsigned) override {}
   void prefetchMap(Builder &, Value) override {} // changes nothing but times
   void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, llvm::ArrayRef<Value> offsets,
-               Value barrier) override;
+               Value barrier, bool streamed) override;
   void storeBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates) override;
   void commitStores(Builder &b) override;
   void awaitStores(Builder &b, unsigned pending) override;

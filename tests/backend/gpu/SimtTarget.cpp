@@ -37,7 +37,7 @@ void SimtTarget::fence(Builder &b) { call(b, Fence, {}, {}); }
 Value SimtTarget::countUpTo(Builder &b, Value address, unsigned most) {
   return call(b, CountUpTo, b.getI32Type(), {address, wordConstant(b, most)});
 }
-void SimtTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, Value live) {
+void SimtTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, Value live, bool) {
   call(b, Copy, {}, {shared, global, wordConstant(b, bytes), live ? live : wordConstant(b, bytes)});
 }
 void SimtTarget::commitCopies(Builder &b) { call(b, CommitCopies, {}, {}); }

@@ -11,19 +11,19 @@
 // CHECK-LABEL: graph.kernel @open_to512
 // CHECK-SAME: groups = 1
 // CHECK-LABEL: graph.kernel @open_to128
-// CHECK-SAME: tile = [128, 64], reduce = [64], warps = 8, stages = 8, parts = 2, clustered = true, most_tiles = 64>
+// CHECK-SAME: tile = [128, 64], reduce = [64], warps = 8, stages = 8, parts = 2, clustered = true, streamed = true, most_tiles = 64>
 // CHECK-LABEL: graph.kernel @open_to64
-// CHECK-SAME: tile = [64, 64], reduce = [64], warps = 4, stages = 12, parts = 2, clustered = true, most_tiles = 64>
+// CHECK-SAME: tile = [64, 64], reduce = [64], warps = 4, stages = 12, parts = 2, clustered = true, streamed = true, most_tiles = 64>
 // CHECK-LABEL: graph.kernel @open_to16
-// CHECK-SAME: tile = [16, 64], reduce = [128], warps = 4, stages = 6, parts = 2, clustered = true, most_tiles = 64>
+// CHECK-SAME: tile = [16, 64], reduce = [128], warps = 4, stages = 6, parts = 2, clustered = true, streamed = true, most_tiles = 64>
 // CHECK-LABEL: graph.kernel @wide
 // CHECK-SAME: groups = 2
 // CHECK-LABEL: graph.kernel @wide_to128
-// CHECK-SAME: tile = [128, 128], reduce = [64], warps = 4, stages = 6>
+// CHECK-SAME: tile = [128, 128], reduce = [64], warps = 4, stages = 6, streamed = true>
 // CHECK-LABEL: graph.kernel @wide_to64
-// CHECK-SAME: tile = [64, 128], reduce = [64], warps = 4, stages = 9>
+// CHECK-SAME: tile = [64, 128], reduce = [64], warps = 4, stages = 9, streamed = true>
 // CHECK-LABEL: graph.kernel @wide_to16
-// CHECK-SAME: tile = [16, 128], reduce = [64], warps = 4, stages = 6>
+// CHECK-SAME: tile = [16, 128], reduce = [64], warps = 4, stages = 6, streamed = true>
 #left = affine_map<(m, n, k) -> (m, k)>
 #right = affine_map<(m, n, k) -> (k, n)>
 #result = affine_map<(m, n, k) -> (m, n)>

@@ -170,6 +170,11 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map
 
 // -----
 
+// expected-error@+1 {{expected no streamed but of a matmul, whose right sides it is about, got a root of pointwise}}
+#schedule = #tile.schedule<pointwise, tile = [64], streamed = true>
+
+// -----
+
 #layout = #tile.layout<reg = [128], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
 #share = #tile.layout<reg = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
 tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map<() -> (3, 1, 1)>} {

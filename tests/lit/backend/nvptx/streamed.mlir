@@ -1,0 +1,56 @@
+// A right side of which what is read leaves the second-level cache first: its copies have a cache policy, those of the left side none.
+// RUN: tilewright-opt %s --tilewright-code-print=target=sm_90a -o /dev/null | FileCheck %s
+
+// CHECK-LABEL: .entry engine(
+// CHECK-NOT: cache_hint
+// CHECK: cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [
+// CHECK: createpolicy.fractional.L2::evict_first.b64 [[POLICY:%rd[0-9]+]];
+// CHECK-COUNT-2: cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint {{.*}}, [[POLICY]];
+// CHECK-NOT: cp.async.bulk
+tile.kernel @engine(%a: !tile.buffer<f16, () -> (640, 512)>, %b: !tile.buffer<f16, () -> (512, 256)> {tile.streamed},
+                    %y: !tile.buffer<f16, () -> (640, 256)>)
+    attributes {grid = affine_map<() -> (20, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 128], reduce = [64], warps = 4, stages = 3, groups = 1, streamed = true>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c512 = arith.constant 512 : index
+  %p = tile.program_id 0
+  %n = tile.size (d0) -> ((d0 mod 2) * 128)(%p)
+  %m = tile.size (d0) -> ((d0 floordiv 2) * 64)(%p)
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %sum = scf.for %k = %c0 to %c512 step %c64 iter_args(%acc = %zero) -> (tensor<64x128xf32>) {
+    %x = tile.load %a[%m, %k] bounds () -> (640, 512) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (640, 512)> -> tensor<64x64xf16>
+    %w = tile.load %b[%k, %n] bounds () -> (512, 256) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (512, 256)> -> tensor<64x128xf16>
+    %d = tile.dot %x, %w, %acc : tensor<64x64xf16>, tensor<64x128xf16>, tensor<64x128xf32>
+    scf.yield %d : tensor<64x128xf32>
+  }
+  %h = arith.truncf %sum : tensor<64x128xf32> to tensor<64x128xf16>
+  tile.store %h, %y[%m, %n] bounds () -> (640, 256) map (d0, d1) -> (d0, d1) : tensor<64x128xf16> -> !tile.buffer<f16, () -> (640, 256)>
+  tile.return
+}
+
+// Copies of threads, whole and, where k ends within a step, with the number of bytes that are there.
+// CHECK-LABEL: .entry threads(
+// CHECK: cp.async.cg.shared.global{{[^.]}}
+// CHECK: cp.async.cg.shared.global.L2::cache_hint [%r{{[0-9]+}}], [%rd{{[0-9]+}}], 16, %r{{[0-9]+}}, %rd{{[0-9]+}};
+tile.kernel @threads(%a: !tile.buffer<f16, () -> (640, 520)>, %b: !tile.buffer<f16, () -> (520, 256)> {tile.streamed},
+                     %y: !tile.buffer<f16, () -> (640, 256)>)
+    attributes {grid = affine_map<() -> (20, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 128], reduce = [64], warps = 4, stages = 3, streamed = true>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c520 = arith.constant 520 : index
+  %p = tile.program_id 0
+  %n = tile.size (d0) -> ((d0 mod 2) * 128)(%p)
+  %m = tile.size (d0) -> ((d0 floordiv 2) * 64)(%p)
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %sum = scf.for %k = %c0 to %c520 step %c64 iter_args(%acc = %zero) -> (tensor<64x128xf32>) {
+    %x = tile.load %a[%m, %k] bounds () -> (640, 520) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (640, 520)> -> tensor<64x64xf16>
+    %w = tile.load %b[%k, %n] bounds () -> (520, 256) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (520, 256)> -> tensor<64x128xf16>
+    %d = tile.dot %x, %w, %acc : tensor<64x64xf16>, tensor<64x128xf16>, tensor<64x128xf32>
+    scf.yield %d : tensor<64x128xf32>
+  }
+  %h = arith.truncf %sum : tensor<64x128xf32> to tensor<64x128xf16>
+  tile.store %h, %y[%m, %n] bounds () -> (640, 256) map (d0, d1) -> (d0, d1) : tensor<64x128xf16> -> !tile.buffer<f16, () -> (640, 256)>
+  tile.return
+}
