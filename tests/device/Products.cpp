@@ -23,7 +23,8 @@ static std::string nameOf(const Product &p) {
                      p.runTimeColumns ? "_sized" : "") +
          (p.groups ? fmt::format("_groups{}", p.groups) : "") + (p.parts > 1 ? fmt::format("_parts{}", p.parts) : "") +
          (p.clustered ? "_clustered" : "") + (p.constantB ? "_constant" : "") + (p.streamed ? "_streamed" : "") +
-         (p.lastColumns ? fmt::format("_last{}", p.lastColumns) : "") + (p.rounded ? "_tf32" : "");
+         (p.filled ? "_filled" : "") + (p.lastColumns ? fmt::format("_last{}", p.lastColumns) : "") +
+         (p.rounded ? "_tf32" : "");
 }
 
 static const char *attributesOfRight(const Product &p) {
@@ -38,7 +39,9 @@ constexpr const char *productHead = R"(
         attributes {{grid = affine_map<(){symbols} -> ({grid}, 1)>,
                      schedule = #tile.schedule<matmul, tile = [{bm}, {bn}], reduce = [{bk}], warps = {warps}, stages = {stages}{groups}{parts}>}} {{
       {programs}
-      %m = tile.size (d0) -> (d0 * {bm})(%py)
+      %below = tile.size (d0) -> (d0 * {bm})(%py)
+      %last = arith.constant {lastRow} : index
+      %m = arith.minsi %below, %last : index
       %c0 = arith.constant 0 : index
       %ck = arith.constant {depth} : index
       %step = arith.constant {bk} : index)";
@@ -132,7 +135,7 @@ static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
         fmt::arg("b", matrix(text, depth, columns, p.transposedB)), fmt::arg("r", residual ? y : buffer(sum, columns)),
         fmt::arg("y", y), fmt::arg("argument", p.runTimeColumns ? ", %s0: index" : ""), fmt::arg("symbols", symbols),
         fmt::arg("grid", inOrder ? fmt::format("{}, 1", gridX * gridY) : fmt::format("{}, {}", gridX, gridY)),
-        fmt::arg("constant", attributesOfRight(p)),
+        fmt::arg("lastRow", p.filled ? p.m - p.bm : p.m), fmt::arg("constant", attributesOfRight(p)),
         fmt::arg("groups", p.groups ? fmt::format(", groups = {}", p.groups) : ""),
         fmt::arg("parts",
                  p.parts > 1 ? fmt::format(", parts = {}{}", p.parts, p.clustered ? ", clustered = true" : "") : ""),
@@ -441,6 +444,7 @@ static void addStripCases(std::vector<DeviceCase> &cases) {
                           int64_t bn = 192) {
           Product p{type, m, n, k, bm, bn, 64, warps, 2, false, bt};
           p.tail = tail, p.groups = groups, p.lastColumns = bn & -bn, p.streamed = groups == 2 && type == DType::F16;
+          p.filled = groups == 2 && m > bm;
           cases.push_back(product(p, edge));
         };
         strips(64, 192, 64, 64, 4, Tail::Bias, "power of two");

@@ -80,6 +80,14 @@ tile::ScheduleAttr unchanged(tile::ScheduleAttr schedule) { return schedule; }
 tile::ScheduleAttr oddSizes(tile::ScheduleAttr schedule) { return perturb(schedule, true); }
 tile::ScheduleAttr smallPowers(tile::ScheduleAttr schedule) { return perturb(schedule, false); }
 
+tile::ScheduleAttr twoGroups(tile::ScheduleAttr schedule) {
+  tile::ScheduleAttr small = smallPowers(schedule);
+  if (small.getRoot() != graph::RootKind::Matmul)
+    return small;
+  return tile::ScheduleAttr::ofBlock(small.getContext(), small.getRoot(), small.getTile(), small.getReduce(),
+                                     /*warps=*/1, /*stages=*/1, /*groups=*/2);
+}
+
 tile::ScheduleAttr unrolledWindows(tile::ScheduleAttr schedule) {
   if (schedule.getRoot() != graph::RootKind::Window)
     return smallPowers(schedule);

@@ -45,6 +45,8 @@ private:
   AffineMap grid();
   AffineMap moduleSymbols();
   bool isLongestLast(unsigned loop);
+  bool isLastFilled(unsigned loop);
+  Value fillLast(TileEmitter &emitter, unsigned loop, Value offset);
   void setOffsets(TileEmitter &emitter);
   Value orderPrograms(TileEmitter &emitter, Value program, unsigned last);
   Type indexType();
@@ -167,6 +169,36 @@ bool KernelEmitter::isLongestLast(unsigned loop) {
          llvm::any_of(space.keysBelow, [&](AffineExpr expr) { return dependsOn(expr, loop); });
 }
 
+/// Whether the last tile along `loop` begins so early that it is full, and the rows that it shares with the tile before
+/// it are computed twice, to the same bits. A tile with few rows runs ahead of its neighbours, and then what they ask
+/// the cache for is no longer the same. Two groups of warps, which ask for the most, feel that
+/// (docs/performance/gpu-products.md, "Last rows of tiles, filled"). Not where rows are neighbours in memory, since
+/// they would no longer begin at a multiple of 16 bytes.
+bool KernelEmitter::isLastFilled(unsigned loop) {
+  if (schedule.getGroups() < 2 || space.loops()[loop].kind != LoopKind::Row)
+    return false;
+  auto size = dyn_cast<AffineConstantExpr>(space.loops()[loop].size);
+  if (size && (size.getValue() < tiles[loop] || size.getValue() % tiles[loop] == 0))
+    return false;
+  auto isApart = [&](const Access &access) {
+    AffineExpr stride = space.strideOf(access, loop);
+    auto constant = dyn_cast_if_present<AffineConstantExpr>(stride);
+    return stride && !(constant && constant.getValue() == 1);
+  };
+  return llvm::all_of(space.nest.accesses, isApart) &&
+         llvm::none_of(space.outputs, [&](const Exprs &at) { return at.empty() || dependsOn(at.back(), loop); });
+}
+
+/// The least of `offset` and where the last tile that is full begins; 0 if none is.
+Value KernelEmitter::fillLast(TileEmitter &emitter, unsigned loop, Value offset) {
+  AffineExpr size = space.loops()[loop].size;
+  Value last = emitter.index(size - tiles[loop], {}), first = emitter.indexConstant(0);
+  emitter.at(0);
+  OpBuilder &builder = emitter.getBuilder();
+  Value filled = arith::MinSIOp::create(builder, emitter.loc, offset, last);
+  return isa<AffineConstantExpr>(size) ? filled : arith::MaxSIOp::create(builder, emitter.loc, filled, first);
+}
+
 void KernelEmitter::setOffsets(TileEmitter &emitter) {
   AffineExpr one = getAffineConstantExpr(1, source.getContext()), stride = one,
              id = getAffineDimExpr(0, source.getContext());
@@ -184,7 +216,8 @@ void KernelEmitter::setOffsets(TileEmitter &emitter) {
       at = at % count;
     if (isLongestLast(i))
       at = count - 1 - at;
-    emitter.setOffset(i, emitter.index(at * tiles[i], {program}));
+    Value offset = emitter.index(at * tiles[i], {program});
+    emitter.setOffset(i, isLastFilled(i) ? fillLast(emitter, i, offset) : offset);
     stride = stride * count;
   }
   if (numbered.empty())

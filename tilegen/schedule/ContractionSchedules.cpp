@@ -306,11 +306,22 @@ static tile::ScheduleAttr scheduleSeveral(const KernelSpace &space, const Target
   return withColumns(schedule, schedule.getTile().back() / partsOfColumns(space));
 }
 
-/// Whether what is read of the right sides should leave the cache first. Of smaller ones it made no difference
-/// (docs/performance/gpu-products.md, "Right sides that do not stay in the cache").
+/// Do all blocks that read the same columns read them at the same time? A tile with few rows runs ahead of the others,
+/// but of many rows of tiles it is only one.
+static bool areReadTogether(const KernelSpace &space, int64_t rowsOfTile) {
+  constexpr int64_t manyTiles = 24;
+  unsigned loop = space.loopsOfKind(LoopKind::Row).back();
+  std::optional<int64_t> rows = constantOf(space.loops()[loop].size), most = space.mostOf(loop);
+  int64_t left = rows ? *rows % rowsOfTile : 0;
+  bool isFilled = rows && (left == 0 || left >= rowsOfTile / 2 || *rows > manyTiles * rowsOfTile);
+  return isFilled || (most && *most <= rowsOfTile);
+}
+
+/// Whether what is read of the right sides should leave the cache first, after which there is room for little of them.
+/// Of smaller ones it made no difference (docs/performance/gpu-products.md, "Right sides that leave the cache first").
 static bool isStreamed(const KernelSpace &space, tile::ScheduleAttr schedule, const TargetDesc &target) {
   return target.bulkCopies && schedule.getRoot() == graph::RootKind::Matmul && areRightSidesReadPlainly(space) &&
-         bytesOfRightSide(space) > bytesThatStay;
+         bytesOfRightSide(space) > bytesThatStay && areReadTogether(space, schedule.getTile().drop_back().back());
 }
 
 static tile::ScheduleAttr chooseContraction(const KernelSpace &space, const TargetDesc &target) {

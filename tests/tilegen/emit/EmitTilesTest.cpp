@@ -37,6 +37,7 @@ TEST_P(EmitTilesTest, UnderTheSchedulesOfBlocks) { run("sm_90a", unchanged); }
 TEST_P(EmitTilesTest, UnderOddSchedules) { run("x86-64-v4", oddSizes); }
 TEST_P(EmitTilesTest, WithContractionsAsGemv) { run("sm_90a", asGemv); }
 TEST_P(EmitTilesTest, UnderSmallPowersOfTwo) { run("sm_90a", smallPowers); }
+TEST_P(EmitTilesTest, WithTwoGroups) { run("sm_90a", twoGroups); }
 TEST_P(EmitTilesTest, WithUnrolledWindows) { run("sm_90a", unrolledWindows); }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, EmitTilesTest, testing::ValuesIn(kernelFiles()),
