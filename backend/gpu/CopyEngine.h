@@ -27,7 +27,7 @@ public:
   virtual void prefetchMap(Builder &b, Value map) = 0;
   /// Starts the copy of the box at `coordinates` (i32, fastest dimension first) to `shared`. Its bytes count for
   /// `barrier`. `offsets` (i32, x first) are added to each pixel where the map's rows are pixels; else there are none.
-  /// What is `streamed` leaves the second-level cache first.
+  /// What is `streamed` leaves the second-level cache first, if the target can say so.
   virtual void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates,
                        llvm::ArrayRef<Value> offsets, Value barrier, bool streamed) = 0;
 

@@ -22,7 +22,7 @@ static Value addressOf(CopyEngine::Builder &b, Value shared) {
   return LLVM::PtrToIntOp::create(b, b.getI32Type(), shared);
 }
 
-/// Claims no side effects, so that it is computed once.
+/// Claims no side effects, so that those of several copies may become one.
 Value tilewright::makeStreamPolicy(CopyEngine::Builder &b) {
   return LLVM::InlineAsmOp::create(b, b.getI64Type(), ValueRange(), "createpolicy.fractional.L2::evict_first.b64 $0;",
                                    "=l", /*has_side_effects=*/false, /*is_align_stack=*/false,
@@ -54,12 +54,14 @@ void NvptxCopyEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Valu
   llvm::append_range(arguments, coordinates);
   for (Value offset : offsets)
     arguments.push_back(arith::TruncIOp::create(b, b.getI16Type(), offset));
+  // An H200 stops at copies of pixels that have a policy, with an illegal instruction.
+  bool arePixels = !offsets.empty(), hasPolicy = streamed && !arePixels;
   // The multicast mask, which is not used, the cache policy, and whether they are; no group of blocks (cta_group).
-  arguments.append({constant(b.getI16Type(), 0), streamed ? makeStreamPolicy(b) : constant(b.getI64Type(), 0),
-                    constant(b.getI1Type(), 0), constant(b.getI1Type(), streamed), wordConstant(b, 0)});
-  StringRef mode = offsets.empty() ? "tile" : "im2col";
-  callIntrinsic(b, fmt::format("llvm.nvvm.cp.async.bulk.tensor.g2s.{}.{}d", mode.str(), coordinates.size()), {},
-                arguments);
+  arguments.append({constant(b.getI16Type(), 0), hasPolicy ? makeStreamPolicy(b) : constant(b.getI64Type(), 0),
+                    constant(b.getI1Type(), 0), constant(b.getI1Type(), hasPolicy), wordConstant(b, 0)});
+  callIntrinsic(
+      b, fmt::format("llvm.nvvm.cp.async.bulk.tensor.g2s.{}.{}d", arePixels ? "im2col" : "tile", coordinates.size()),
+      {}, arguments);
 }
 
 void NvptxCopyEngine::storeBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates) {

@@ -54,3 +54,31 @@ tile.kernel @threads(%a: !tile.buffer<f16, () -> (640, 520)>, %b: !tile.buffer<f
   tile.store %h, %y[%m, %n] bounds () -> (640, 256) map (d0, d1) -> (d0, d1) : tensor<64x128xf16> -> !tile.buffer<f16, () -> (640, 256)>
   tile.return
 }
+
+// Copies of pixels have no policy: with one they stop with an illegal instruction.
+// CHECK-LABEL: .entry pixels(
+// CHECK-NOT: cache_hint
+// CHECK: cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [
+// CHECK-NOT: cache_hint
+tile.kernel @pixels(%x: !tile.buffer<f16, () -> (3, 9, 224)> {tile.streamed}, %f: !tile.buffer<f16, () -> (4, 64, 64)>,
+                    %y: !tile.buffer<f32, () -> (198, 64)>)
+    attributes {grid = affine_map<() -> (4, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 64], reduce = [1, 64], warps = 4, stages = 3, groups = 1>} {
+  %p = tile.program_id 0
+  %m = tile.size (d0) -> (d0 * 64)(%p)
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<1x64x64xf32>
+  %sum = scf.for %ky = %c0 to %c4 step %c1 iter_args(%acc = %zero) -> (tensor<1x64x64xf32>) {
+    %a = tile.load %x[%ky, %m, %c0] bounds () -> (4, 198, 64)
+        map (d0, d1, d2) -> (d1 floordiv 66, d0 + (d1 floordiv 11) mod 6, d2 + (d1 mod 11) * 16)
+        : !tile.buffer<f16, () -> (3, 9, 224)> -> tensor<1x64x64xf16>
+    %b = tile.load %f[%ky, %c0, %c0] bounds () -> (4, 64, 64) map (d0, d1, d2) -> (d0, d1, d2)
+        : !tile.buffer<f16, () -> (4, 64, 64)> -> tensor<1x64x64xf16>
+    %d = tile.dot %a, %b, %acc : tensor<1x64x64xf16>, tensor<1x64x64xf16>, tensor<1x64x64xf32>
+    scf.yield %d : tensor<1x64x64xf32>
+  }
+  tile.store %sum, %y[%c0, %m, %c0] bounds () -> (1, 198, 64) map (d0, d1, d2) -> (d1, d2) : tensor<1x64x64xf32> -> !tile.buffer<f32, () -> (198, 64)>
+  tile.return
+}
