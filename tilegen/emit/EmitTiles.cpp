@@ -46,7 +46,6 @@ private:
   AffineMap moduleSymbols();
   bool isLongestLast(unsigned loop);
   bool isLastFilled(unsigned loop);
-  Value fillLast(TileEmitter &emitter, unsigned loop, Value offset);
   void setOffsets(TileEmitter &emitter);
   Value orderPrograms(TileEmitter &emitter, Value program, unsigned last);
   Type indexType();
@@ -173,12 +172,12 @@ bool KernelEmitter::isLongestLast(unsigned loop) {
 /// it are computed twice, to the same bits. A tile with few rows runs ahead of its neighbours, and then what they ask
 /// the cache for is no longer the same. Two groups of warps, which ask for the most, feel that
 /// (docs/performance/gpu-products.md, "Last rows of tiles, filled"). Not where rows are neighbours in memory, since
-/// they would no longer begin at a multiple of 16 bytes.
+/// they would no longer begin at a multiple of 16 bytes, and not of an unknown number, which made residuals spill.
 bool KernelEmitter::isLastFilled(unsigned loop) {
   if (schedule.getGroups() < 2 || space.loops()[loop].kind != LoopKind::Row)
     return false;
   auto size = dyn_cast<AffineConstantExpr>(space.loops()[loop].size);
-  if (size && (size.getValue() < tiles[loop] || size.getValue() % tiles[loop] == 0))
+  if (!size || size.getValue() < tiles[loop] || size.getValue() % tiles[loop] == 0)
     return false;
   auto isApart = [&](const Access &access) {
     AffineExpr stride = space.strideOf(access, loop);
@@ -187,16 +186,6 @@ bool KernelEmitter::isLastFilled(unsigned loop) {
   };
   return llvm::all_of(space.nest.accesses, isApart) &&
          llvm::none_of(space.outputs, [&](const Exprs &at) { return at.empty() || dependsOn(at.back(), loop); });
-}
-
-/// The least of `offset` and where the last tile that is full begins; 0 if none is.
-Value KernelEmitter::fillLast(TileEmitter &emitter, unsigned loop, Value offset) {
-  AffineExpr size = space.loops()[loop].size;
-  Value last = emitter.index(size - tiles[loop], {}), first = emitter.indexConstant(0);
-  emitter.at(0);
-  OpBuilder &builder = emitter.getBuilder();
-  Value filled = arith::MinSIOp::create(builder, emitter.loc, offset, last);
-  return isa<AffineConstantExpr>(size) ? filled : arith::MaxSIOp::create(builder, emitter.loc, filled, first);
 }
 
 void KernelEmitter::setOffsets(TileEmitter &emitter) {
@@ -217,7 +206,12 @@ void KernelEmitter::setOffsets(TileEmitter &emitter) {
     if (isLongestLast(i))
       at = count - 1 - at;
     Value offset = emitter.index(at * tiles[i], {program});
-    emitter.setOffset(i, isLastFilled(i) ? fillLast(emitter, i, offset) : offset);
+    if (isLastFilled(i)) {
+      Value last = emitter.index(space.loops()[i].size - tiles[i], {});
+      emitter.at(0);
+      offset = arith::MinSIOp::create(emitter.getBuilder(), emitter.loc, offset, last);
+    }
+    emitter.setOffset(i, offset);
     stride = stride * count;
   }
   if (numbered.empty())
