@@ -4,6 +4,7 @@
 #include "backend/nvptx/NvptxCopyEngine.h"
 
 #include "backend/gpu/Intrinsics.h"
+#include "backend/nvptx/Assembly.h"
 #include "runtime/plan/KernelAbi.h"
 
 #include <fmt/format.h>
@@ -11,23 +12,13 @@
 using namespace mlir;
 using namespace tilewright;
 
-static void assembly(CopyEngine::Builder &b, StringRef text, StringRef constraints, ValueRange operands) {
-  std::string all = constraints.empty() ? "~{memory}" : (constraints + ",~{memory}").str();
-  LLVM::InlineAsmOp::create(b, TypeRange(), operands, text, all,
-                            /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
-                            LLVM::AsmDialectAttr(), ArrayAttr());
-}
-
 static Value addressOf(CopyEngine::Builder &b, Value shared) {
   return LLVM::PtrToIntOp::create(b, b.getI32Type(), shared);
 }
 
 /// Claims no side effects, so that those of several copies may become one.
 Value tilewright::makeStreamPolicy(CopyEngine::Builder &b) {
-  return LLVM::InlineAsmOp::create(b, b.getI64Type(), ValueRange(), "createpolicy.fractional.L2::evict_first.b64 $0;",
-                                   "=l", /*has_side_effects=*/false, /*is_align_stack=*/false,
-                                   LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
-      .getRes();
+  return assemblyValue(b, b.getI64Type(), {}, "createpolicy.fractional.L2::evict_first.b64 $0;", "=l");
 }
 
 /// The map is a parameter that is passed by value, in the bytes that the driver encoded.
@@ -73,9 +64,9 @@ void NvptxCopyEngine::storeBox(Builder &b, Value shared, Value map, ArrayRef<Val
   callIntrinsic(b, ("llvm.nvvm.cp.async.bulk.tensor.s2g.tile." + Twine(coordinates.size()) + "d").str(), {}, arguments);
 }
 
-void NvptxCopyEngine::commitStores(Builder &b) { assembly(b, "cp.async.bulk.commit_group;", "", {}); }
+void NvptxCopyEngine::commitStores(Builder &b) { assemblyEffect(b, {}, "cp.async.bulk.commit_group;"); }
 void NvptxCopyEngine::awaitStores(Builder &b, unsigned pending) {
-  assembly(b, ("cp.async.bulk.wait_group.read " + Twine(pending) + ";").str(), "", {});
+  assemblyEffect(b, {}, ("cp.async.bulk.wait_group.read " + Twine(pending) + ";").str());
 }
 
 /// Of a thread that is found by its number, ptxas does not know that it is alone. It then starts each copy in a loop
@@ -106,20 +97,21 @@ void NvptxCopyEngine::publishBarriers(Builder &b) {
 }
 
 void NvptxCopyEngine::expectBytes(Builder &b, Value barrier, unsigned bytes) {
-  assembly(b, "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r",
-           {addressOf(b, barrier), wordConstant(b, bytes)});
+  assemblyEffect(b, {addressOf(b, barrier), wordConstant(b, bytes)},
+                 "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r");
 }
 
 void NvptxCopyEngine::arrive(Builder &b, Value barrier) {
-  assembly(b, "mbarrier.arrive.shared::cta.b64 _, [$0];", "r", addressOf(b, barrier));
+  assemblyEffect(b, addressOf(b, barrier), "mbarrier.arrive.shared::cta.b64 _, [$0];", "r");
 }
 
 /// The loop is part of the assembly, so that the warp's threads leave it together.
 void NvptxCopyEngine::waitPhase(Builder &b, Value barrier, Value parity) {
-  assembly(b,
-           "{ .reg .pred ended; again: mbarrier.try_wait.parity.shared::cta.b64 ended, [$0], $1; @ended bra done; bra "
-           "again; done: }",
-           "r,r", {addressOf(b, barrier), parity});
+  assemblyEffect(
+      b, {addressOf(b, barrier), parity},
+      "{ .reg .pred ended; again: mbarrier.try_wait.parity.shared::cta.b64 ended, [$0], $1; @ended bra done; bra "
+      "again; done: }",
+      "r,r");
 }
 
 void NvptxCopyEngine::roleBarrier(Builder &b, Value number, unsigned threads) {

@@ -2,6 +2,7 @@
 // NVIDIA's instructions. LLVM's "User Guide for NVPTX Back-end" has the intrinsics' names, the PTX ISA their meanings.
 #include "backend/nvptx/NvptxTarget.h"
 #include "backend/gpu/Intrinsics.h"
+#include "backend/nvptx/Assembly.h"
 #include "backend/nvptx/SplitSingles.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -15,16 +16,8 @@ Value NvptxTarget::threadId(Builder &b) {
   return callIntrinsic(b, "llvm.nvvm.read.ptx.sreg.tid.x", b.getI32Type(), {});
 }
 
-/// Assembly with one result. If it claims side effects, the optimizer neither moves it nor merges two of them.
-static Value assembly(GpuTarget::Builder &b, Type result, ValueRange operands, StringRef text, StringRef constraints,
-                      bool claimsEffects = false) {
-  return LLVM::InlineAsmOp::create(b, result, operands, text, constraints, claimsEffects, /*is_align_stack=*/false,
-                                   LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
-      .getRes();
-}
-
 Value NvptxTarget::threadIdAnew(Builder &b) {
-  return assembly(b, b.getI32Type(), {}, "mov.u32 $0, %tid.x;", "=r", /*claimsEffects=*/true);
+  return assemblyValue(b, b.getI32Type(), {}, "mov.u32 $0, %tid.x;", "=r", /*claimsEffects=*/true);
 }
 
 /// ptxas keeps what is computed from a shuffle from one lane in uniform registers. It does not find out that the number
@@ -35,8 +28,8 @@ Value NvptxTarget::uniform(Builder &b, Value word) {
 }
 
 Value NvptxTarget::opaque(Builder &b, Value value) {
-  return assembly(b, value.getType(), {value, wordConstant(b, opaqueValues_++)}, "",
-                  value.getType().isInteger(64) ? "=l,0,n" : "=r,0,n");
+  return assemblyValue(b, value.getType(), {value, wordConstant(b, opaqueValues_++)}, "",
+                       value.getType().isInteger(64) ? "=l,0,n" : "=r,0,n");
 }
 
 Value NvptxTarget::blockId(Builder &b, unsigned dim) {
@@ -58,9 +51,7 @@ void NvptxTarget::barrier(Builder &b) {
 void NvptxTarget::awaitKernelsBefore(Builder &b) {
   if (!startsEarly_)
     return;
-  LLVM::InlineAsmOp::create(b, TypeRange(), ValueRange(), "griddepcontrol.wait; griddepcontrol.launch_dependents;",
-                            "~{memory}", /*has_side_effects=*/true, /*is_align_stack=*/false,
-                            LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+  assemblyEffect(b, {}, "griddepcontrol.wait; griddepcontrol.launch_dependents;");
 }
 
 /// PTX ISA, "Memory Consistency Model": causality order is transitive and includes barriers, so the fence of one thread
@@ -79,12 +70,10 @@ void NvptxTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, V
                                  LLVM::PtrToIntOp::create(b, b.getI64Type(), global), makeStreamPolicy(b)};
     if (live)
       arguments.push_back(live);
-    LLVM::InlineAsmOp::create(b, TypeRange(), arguments,
-                              live ? "cp.async.cg.shared.global.L2::cache_hint [$0], [$1], 16, $3, $2;"
-                                   : "cp.async.cg.shared.global.L2::cache_hint [$0], [$1], 16, $2;",
-                              live ? "r,l,l,r,~{memory}" : "r,l,l,~{memory}", /*has_side_effects=*/true,
-                              /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
-                              ArrayAttr());
+    assemblyEffect(b, arguments,
+                   live ? "cp.async.cg.shared.global.L2::cache_hint [$0], [$1], 16, $3, $2;"
+                        : "cp.async.cg.shared.global.L2::cache_hint [$0], [$1], 16, $2;",
+                   live ? "r,l,l,r" : "r,l,l");
     return;
   }
   std::string name =
@@ -232,7 +221,7 @@ static Value descriptor(GpuTarget::Builder &b, const GpuTarget::SharedMatrix &ma
   Value low = arith::AddIOp::create(b, arith::AddIOp::create(b, base, matrix.chunks), wordConstant(b, leading << 16));
   // Assembly, so that LLVM leaves the offset to an addition of its own: one instruction for both words.
   std::string text = fmt::format("mov.b64 $0, {{$1, {}}};", stride | swizzle << 30);
-  Value start = assembly(b, b.getI64Type(), low, text, "=l,r");
+  Value start = assemblyValue(b, b.getI64Type(), low, text, "=l,r");
   return arith::AddIOp::create(b, start, arith::ConstantOp::create(b, b.getI64IntegerAttr(matrix.offset / unit)));
 }
 

@@ -284,8 +284,9 @@ static int64_t partsOfColumns(const KernelSpace &space) { return powerAbove(cont
 
 std::optional<double> blocks::estimateContraction(const KernelSpace &space, tile::ScheduleAttr schedule,
                                                   const TargetDesc &target) {
+  // What was measured to be better than what is estimated. The table does not say what leaves the cache first.
   if (schedule.withStreamed(false) == scheduleStreamed(space, target))
-    return std::nullopt; // was measured to be better than what is estimated
+    return std::nullopt;
   schedule = withColumns(schedule, partsOfColumns(space) * schedule.getTile().back());
   // The estimate counts the bytes of the operands' elements once. Constants of fewer bytes have others, and several
   // contractions as gemv read their right sides again for each few rows.

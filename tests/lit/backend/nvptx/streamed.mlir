@@ -32,6 +32,7 @@ tile.kernel @engine(%a: !tile.buffer<f16, () -> (640, 512)>, %b: !tile.buffer<f1
 // Copies of threads, whole and, where k ends within a step, with the number of bytes that are there.
 // CHECK-LABEL: .entry threads(
 // CHECK: cp.async.cg.shared.global{{[^.]}}
+// CHECK: cp.async.cg.shared.global.L2::cache_hint [%r{{[0-9]+}}], [%rd{{[0-9]+}}], 16, %rd{{[0-9]+}};
 // CHECK: cp.async.cg.shared.global.L2::cache_hint [%r{{[0-9]+}}], [%rd{{[0-9]+}}], 16, %r{{[0-9]+}}, %rd{{[0-9]+}};
 tile.kernel @threads(%a: !tile.buffer<f16, () -> (640, 520)>, %b: !tile.buffer<f16, () -> (520, 256)> {tile.streamed},
                      %y: !tile.buffer<f16, () -> (640, 256)>)
