@@ -6,6 +6,10 @@
 // The polynomials are minimax fits, as those of MathFunctions.cpp.
 #include "backend/math/MathFunctions.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <numbers>
+
 using namespace mlir;
 
 namespace tilewright {
@@ -50,6 +54,22 @@ Value MathFunctions::erfc(Value x) {
     return sub(constant(1.0), erf(x));
   Value q = polynomial(abs(x), erfcNarrow, {}), e = native.exp2 ? complementOfTail(q) : exp(negate(q));
   return select(less(x, constant(0.0)), sub(constant(2.0), e), e);
+}
+
+/// The second term of max(x, 0) - |x| erfc(c |x|) / 2 is |x| 2^p(|x|): all of its constants are in the polynomial.
+/// |x| is cut where the power is 0 long since, so that its product with an infinity is no NaN. NaN is kept by the first
+/// term.
+Value MathFunctions::geluByErf(Value x, double c) {
+  constexpr double largest = 0x1p60;
+  SmallVector<double> row;
+  double power = -std::numbers::log2e;
+  for (double coefficient : erfcNarrow)
+    row.push_back(coefficient * power), power *= c;
+  row.front() -= 1;
+  Value a = arith::MinNumFOp::create(builder, abs(x), constant(largest)),
+        half = math::Exp2Op::create(builder, polynomial(a, row, {})),
+        linear = arith::MaximumFOp::create(builder, x, constant(0.0));
+  return fma(negate(a), half, linear);
 }
 
 } // namespace tilewright

@@ -3,9 +3,10 @@
 //
 //   %y = math.tanh %x : tensor<1x64xf32>   ->   %a = math.absf %x ... %y = math.copysign %q, %x
 #include "backend/math/MathExpansion.h"
+#include "backend/math/FoldScales.h"
+#include "backend/math/FormComplements.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -92,31 +93,10 @@ static void expand(Operation *op, const Row &row, NativeMath native) {
   op->erase();
 }
 
-/// Replaces 1 + erf(x), as in GELUs, by erfc(-x), and 1 + tanh(x) by 2 / (1 + exp(-2 x)). The addition of 1 keeps no
-/// relative accuracy near 0 anyway, so functions with a small absolute error are as good, and cheaper.
-static void formComplements(Operation *root, NativeMath native) {
-  SmallVector<Operation *> found;
-  root->walk([&](Operation *op) {
-    bool isTanh = isa<math::TanhOp>(op) && native.exp2 && getElementTypeOrSelf(op->getResult(0).getType()).isF32();
-    if (isTanh || isa<math::ErfOp>(op))
-      found.push_back(op);
-  });
-  for (Operation *op : found) {
-    auto sum = op->hasOneUse() ? dyn_cast<arith::AddFOp>(*op->user_begin()) : arith::AddFOp();
-    if (!sum || !matchPattern(sum.getLhs() == op->getResult(0) ? sum.getRhs() : sum.getLhs(), m_OneFloat()))
-      continue;
-    ImplicitLocOpBuilder builder(sum.getLoc(), sum);
-    Value x = op->getOperand(0);
-    Value complement = isa<math::TanhOp>(op) ? MathFunctions(builder, x.getType(), native).onePlusTanh(x)
-                                             : math::ErfcOp::create(builder, arith::NegFOp::create(builder, x));
-    sum.replaceAllUsesWith(complement);
-    sum.erase();
-    op->erase();
-  }
-}
-
 void expandMath(Operation *root, NativeMath native) {
   formComplements(root, native);
+  if (native.exp2)
+    foldScales(root);
   SmallVector<std::pair<Operation *, const Row *>> found;
   root->walk([&](Operation *op) {
     const Row *row = findRow(op);

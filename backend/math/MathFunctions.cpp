@@ -12,6 +12,7 @@
 // and compares. Errors are relative to the function's value.
 #include "backend/math/MathFunctions.h"
 
+#include "backend/math/PairReciprocals.h"
 #include "backend/math/ReciprocalDivisions.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -258,7 +259,8 @@ Value MathFunctions::tanhByNativeExp2(Value x) {
 Value MathFunctions::onePlusTanh(Value x) {
   Value power = math::Exp2Op::create(builder, mul(x, constant(-2 * std::numbers::log2e)));
   Value reciprocal = div(constant(1.0), add(power, constant(1.0)));
-  reciprocal.getDefiningOp()->setAttr(byReciprocalAttr, builder.getUnitAttr());
+  for (StringRef attr : {byReciprocalAttr, mayPairAttr})
+    reciprocal.getDefiningOp()->setAttr(attr, builder.getUnitAttr());
   return add(reciprocal, reciprocal);
 }
 

@@ -54,6 +54,8 @@ public:
   Value tanh(Value x);
   /// Only for targets with NativeMath::exp2.
   Value onePlusTanh(Value x);
+  /// x (1 + erf(c x)) / 2 for c > 0, with the absolute error of erfc times x. Only for targets with NativeMath::exp2.
+  Value geluByErf(Value x, double c);
   Value erf(Value x);
   Value erfc(Value x);
   Value sin(Value x);

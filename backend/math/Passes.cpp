@@ -3,6 +3,7 @@
 #include "backend/math/Passes.h"
 #include "backend/math/MathExpansion.h"
 #include "backend/math/NarrowProducts.h"
+#include "backend/math/PairReciprocals.h"
 #include "backend/math/ReciprocalDivisions.h"
 #include "backend/math/SafeIntegers.h"
 
@@ -14,6 +15,7 @@ namespace tilewright {
 #define GEN_PASS_DEF_EXPANDFUNCTIONSPASS
 #define GEN_PASS_DEF_MAKEINTEGERSSAFEPASS
 #define GEN_PASS_DEF_NARROWPRODUCTSPASS
+#define GEN_PASS_DEF_PAIRRECIPROCALSPASS
 #include "backend/math/Passes.h.inc"
 
 namespace {
@@ -21,6 +23,11 @@ namespace {
 struct MarkReciprocalDivisionsPass : impl::MarkReciprocalDivisionsPassBase<MarkReciprocalDivisionsPass> {
   using MarkReciprocalDivisionsPassBase::MarkReciprocalDivisionsPassBase;
   void runOnOperation() override { markReciprocalDivisions(getOperation()); }
+};
+
+struct PairReciprocalsPass : impl::PairReciprocalsPassBase<PairReciprocalsPass> {
+  using PairReciprocalsPassBase::PairReciprocalsPassBase;
+  void runOnOperation() override { pairReciprocals(getOperation()); }
 };
 
 struct NarrowProductsPass : impl::NarrowProductsPassBase<NarrowProductsPass> {

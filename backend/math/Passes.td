@@ -13,6 +13,15 @@ def MarkReciprocalDivisionsPass : Pass<"tilewright-math-mark-reciprocal-division
   }];
 }
 
+def PairReciprocalsPass : Pass<"tilewright-math-pair-reciprocals"> {
+  let summary = "Compute divisions of f32 in pairs, by one reciprocal of the product of both divisors";
+  let description = [{
+    Of scalars. For divisions with `tilewright.may_pair`: the divisor is at least 1, and an error of 2^-60 in its
+    reciprocal does not matter. A NaN in one stays out of the other.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def NarrowProductsPass : Pass<"tilewright-math-narrow-products"> {
   let summary = "Multiply in f16 or bf16 what is rounded to it, where both factors are such numbers exactly";
   let description = [{

@@ -2,6 +2,7 @@
 // NVIDIA's instructions. LLVM's "User Guide for NVPTX Back-end" has the intrinsics' names, the PTX ISA their meanings.
 #include "backend/nvptx/NvptxTarget.h"
 #include "backend/gpu/Intrinsics.h"
+#include "backend/math/PairReciprocals.h"
 #include "backend/nvptx/Assembly.h"
 #include "backend/nvptx/SplitSingles.h"
 
@@ -306,6 +307,7 @@ void NvptxTarget::lowerMath(Operation *root) {
       {"math.rsqrt", "llvm.nvvm.rsqrt.approx.f"},    // 2 ulp
       {"arith.divf", "llvm.nvvm.div.full"},          // 2 ulp, PTX ISA "div.full.f32"
   };
+  pairReciprocals(root);
   multiplyByReciprocals(root, "llvm.nvvm.rcp.approx.ftz.f"); // 1 ulp
   replaceByIntrinsics(root, rows);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/backend/gpu/SimtTarget.h"
 #include "backend/gpu/Intrinsics.h"
+#include "backend/math/PairReciprocals.h"
 #include "backend/nvptx/SplitSingles.h"
 #include "tests/backend/gpu/SimtCalls.h"
 
@@ -164,6 +165,8 @@ Value SimtTarget::inBlock(Builder &b, Value shared, Value block) {
 }
 
 void SimtTarget::lowerMath(Operation *root) {
+  if (lanes_ == 32) // as NVIDIA
+    pairReciprocals(root);
   root->walk([&](Operation *op) {
     if (!isa<math::Exp2Op, math::Log2Op>(op))
       return;
