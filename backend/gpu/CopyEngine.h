@@ -48,8 +48,8 @@ public:
   /// A barrier of the warp, which orders shared memory.
   virtual void meetWarp(Builder &b) = 0;
 
-  /// Makes a barrier at `address` whose phases take `arrivals` arrivals each. Executed by one thread, which then calls
-  /// publishBarriers, before a barrier of the block.
+  /// Makes a barrier at `address` whose phases take `arrivals` arrivals each. Executed by one thread, which calls
+  /// publishBarriers behind the last one, before a barrier of the block.
   virtual void makeBarrier(Builder &b, Value address, unsigned arrivals) = 0;
   virtual void publishBarriers(Builder &b) = 0;
   /// Arrives, and makes the phase expect `bytes` more.

@@ -156,6 +156,7 @@ private:
   void notePositions(llvm::ArrayRef<StepCounter> counters, mlir::ValueRange counted, mlir::ValueRange words);
   Value ringBarrier(Value ring, Value slot, bool isEmpty);
   void lowerRingAlloc(tile::RingAllocOp op);
+  void makeRings(llvm::ArrayRef<tile::RingAllocOp> rings);
   void lowerRingAcquire(tile::RingAcquireOp op);
   void lowerRingWait(tile::RingWaitOp op);
   void lowerRingDrain(tile::RingDrainOp op);

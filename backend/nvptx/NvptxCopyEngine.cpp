@@ -29,19 +29,26 @@ void NvptxCopyEngine::markTensorMap(LLVM::LLVMFuncOp function, unsigned index) {
   function.setArgAttr(index, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(tensorMapAlignment));
 }
 
+/// Assembly, because LLVM's intrinsic becomes two instructions for a parameter.
 void NvptxCopyEngine::prefetchMap(Builder &b, Value map) {
   if (prefetchesMaps_)
-    callIntrinsic(b, "llvm.nvvm.prefetch.tensormap.p0", {}, {map});
+    assemblyEffect(b, map, "prefetch.tensormap [$0];", "l");
+}
+
+/// An address in a block's shared memory is its address in the cluster's, too (PTX ISA, "State Spaces"). LLVM's cast
+/// would convert it to a generic address and back, and the thread that copies would wait for that at each step.
+static Value inCluster(CopyEngine::Builder &b, Value shared) {
+  constexpr unsigned clusterSpace = 7;
+  Value address = LLVM::PtrToIntOp::create(b, b.getI64Type(), shared);
+  return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), clusterSpace), address);
 }
 
 void NvptxCopyEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates, ArrayRef<Value> offsets,
                               Value barrier, bool streamed) {
-  constexpr unsigned clusterSpace = 7;
-  auto cluster = LLVM::LLVMPointerType::get(b.getContext(), clusterSpace);
   auto constant = [&](Type type, int64_t value) -> Value {
     return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
   };
-  SmallVector<Value> arguments{LLVM::AddrSpaceCastOp::create(b, cluster, shared), barrier, map};
+  SmallVector<Value> arguments{inCluster(b, shared), barrier, map};
   llvm::append_range(arguments, coordinates);
   for (Value offset : offsets)
     arguments.push_back(arith::TruncIOp::create(b, b.getI16Type(), offset));

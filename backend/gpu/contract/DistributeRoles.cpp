@@ -90,20 +90,31 @@ Value KernelDistributor::ringBarrier(Value ring, Value slot, bool isEmpty) {
   return LLVM::GEPOp::create(b_, base.getType(), b_.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
 }
 
+/// The barriers of all rings are made in front of the first operation behind the last ring, so that one barrier of the
+/// block suffices.
 void KernelDistributor::lowerRingAlloc(RingAllocOp op) {
   Value address = LLVM::GEPOp::create(b_, shared_.getType(), b_.getI8Type(), shared_,
                                       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(op.getOffset())});
   scalars_.map(op.getResult(), address);
+  auto rings = llvm::to_vector(op->getBlock()->getOps<RingAllocOp>());
+  if (op == rings.back())
+    makeRings(rings);
+}
+
+/// One thread makes all barriers: the instruction takes a warp's address, so of several threads ptxas makes a loop.
+void KernelDistributor::makeRings(ArrayRef<RingAllocOp> rings) {
   CopyEngine &engine = *target_.copyEngine();
   Value isFirst = arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, target_.threadId(b_), i32(0));
   auto branch = scf::IfOp::create(b_, isFirst, /*withElse=*/false);
   {
     OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToStart(branch.thenBlock());
-    for (int64_t slot = 0; slot < op.getType().getSlots(); ++slot) {
-      engine.makeBarrier(b_, ringBarrier(op.getResult(), i32(slot), /*isEmpty=*/false), 1);
-      engine.makeBarrier(b_, ringBarrier(op.getResult(), i32(slot), /*isEmpty=*/true), op.getType().getReleases());
-    }
+    for (RingAllocOp ring : rings)
+      for (int64_t slot = 0; slot < ring.getType().getSlots(); ++slot) {
+        engine.makeBarrier(b_, ringBarrier(ring.getResult(), i32(slot), /*isEmpty=*/false), 1);
+        engine.makeBarrier(b_, ringBarrier(ring.getResult(), i32(slot), /*isEmpty=*/true),
+                           ring.getType().getReleases());
+      }
     engine.publishBarriers(b_);
   }
   barrier();

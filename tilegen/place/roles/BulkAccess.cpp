@@ -158,17 +158,28 @@ std::optional<BulkAccess> bulkAccess(const Access &access, unsigned fast, std::s
   return BulkAnalysis(access, fast, why, leastRowBytes).run();
 }
 
+/// Erases `map` and returns an equal tensor map of the kernel, if there is one, else `map`.
+static TensorMapOp unique(TensorMapOp map, KernelOp kernel) {
+  for (auto other : kernel.getBody().getOps<TensorMapOp>())
+    if (other != map && OperationEquivalence::isEquivalentTo(other, map, OperationEquivalence::IgnoreLocations)) {
+      map.erase();
+      return other;
+    }
+  return map;
+}
+
 TensorMapOp makeTensorMap(OpBuilder &b, Location loc, const BulkAccess &access, Value buffer, bool rounded) {
   auto kernel = cast<KernelOp>(cast<BlockArgument>(buffer).getOwner()->getParentOp());
   auto map = [&](ArrayRef<AffineExpr> results) {
     return AffineMap::get(0, kernel.getNumSymbols(), results, b.getContext());
   };
   Type element = cast<BufferType>(buffer.getType()).getElementType();
-  return TensorMapOp::create(b, loc, TensorMapType::get(b.getContext(), element, access.box), buffer, map(access.start),
-                             map(access.sizes), map(access.strides), rounded,
-                             access.pixels ? ArrayRef(access.pixels->lower) : ArrayRef<int64_t>(),
-                             access.pixels ? ArrayRef(access.pixels->upper) : ArrayRef<int64_t>(),
-                             access.pixels ? ArrayRef(access.pixels->steps) : ArrayRef<int64_t>());
+  auto made = TensorMapOp::create(b, loc, TensorMapType::get(b.getContext(), element, access.box), buffer,
+                                  map(access.start), map(access.sizes), map(access.strides), rounded,
+                                  access.pixels ? ArrayRef(access.pixels->lower) : ArrayRef<int64_t>(),
+                                  access.pixels ? ArrayRef(access.pixels->upper) : ArrayRef<int64_t>(),
+                                  access.pixels ? ArrayRef(access.pixels->steps) : ArrayRef<int64_t>());
+  return unique(made, kernel);
 }
 
 SmallVector<Value> valuesOf(OpBuilder &b, Location loc, ArrayRef<AffineExpr> exprs, ValueRange offsets,

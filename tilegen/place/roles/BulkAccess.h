@@ -42,7 +42,8 @@ std::optional<BulkAccess> bulkAccess(const Access &access, unsigned fast, std::s
 /// which it has `leastRowBytes` or more. nullopt for loads of another form.
 std::optional<BulkAccess> pixelAccess(const Access &load, unsigned fast, int64_t leastRowBytes);
 
-/// Creates the tensor map of an access to `buffer`, an argument of a kernel. Singles are `rounded` to tf32 when copied.
+/// The tensor map of an access to `buffer`, an argument of a kernel; created unless the kernel has an equal one, as two
+/// strips of a tile and the stores of two groups do. Singles are `rounded` to tf32 when copied.
 TensorMapOp makeTensorMap(mlir::OpBuilder &b, mlir::Location loc, const BulkAccess &access, mlir::Value buffer,
                           bool rounded = false);
 /// The coordinates at which a box begins, as values, for a tile at `offsets`, in a kernel with that number of

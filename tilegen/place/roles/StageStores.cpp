@@ -52,23 +52,13 @@ static std::optional<StagedStore> findStaged(StoreOp store) {
   return std::nullopt;
 }
 
-/// Erases `map` and returns an equal tensor map of the kernel, if there is one, else `map`. Two groups store alike.
-static Value unique(TensorMapOp map) {
-  for (auto other : map->getParentOfType<KernelOp>().getBody().getOps<TensorMapOp>())
-    if (other != map && OperationEquivalence::isEquivalentTo(other, map, OperationEquivalence::IgnoreLocations)) {
-      map.erase();
-      return other;
-    }
-  return map;
-}
-
 /// Creates the bulk store in front of `store`, with one room; null where the engine cannot do it.
 static BulkStoreOp makeBulkStore(StoreOp store) {
   std::optional<StagedStore> staged = findStaged(store);
   if (!staged)
     return {};
   OpBuilder b(store->getParentOfType<RolesOp>());
-  Value map = unique(makeTensorMap(b, store.getLoc(), staged->access, store.getBuffer()));
+  Value map = makeTensorMap(b, store.getLoc(), staged->access, store.getBuffer());
   b.setInsertionPoint(store);
   unsigned symbols = store->getParentOfType<KernelOp>().getNumSymbols();
   return BulkStoreOp::create(b, store.getLoc(), store.getValue(), map,
