@@ -4,7 +4,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/IR/Iterators.h"
 #include "mlir/IR/TypeUtilities.h"
 
 #include <cmath>
@@ -47,8 +46,8 @@ Value ScaleFolder::timesConstant(Value value, double scale) {
   return scale == 1 ? value : product(value, constant(value.getType(), scale));
 }
 
-/// `value` times `scale`, in no more operations than `value` itself takes; null if it cannot be. No other use of
-/// `value` may be left, or it would be computed twice.
+/// `value` times `scale`, in no more operations than `value` itself takes; null if it cannot be, or if `value` has
+/// another use, for which it would be computed once more.
 Value ScaleFolder::times(Value value, double scale, unsigned depth) {
   if (!isMovable(scale) || depth == deepest)
     return {};
@@ -116,10 +115,6 @@ void foldScales(Operation *root) {
       product.replaceAllUsesWith(folded);
       product.erase();
     }
-  root->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-    if (isa<arith::MulFOp, arith::AddFOp, arith::ConstantOp>(op) && op->use_empty())
-      op->erase();
-  });
 }
 
 } // namespace tilewright

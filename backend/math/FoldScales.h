@@ -14,8 +14,8 @@
 
 namespace tilewright {
 
-/// Rewrites products of f32 below `root`, of scalars, vectors or tiles. To be called before functions are expanded:
-/// some formulas split a constant into parts on purpose.
+/// Rewrites products of f32 below `root`, of scalars, vectors or tiles; what they were computed from stays, maybe
+/// without a use. To be called before functions are expanded: some formulas split a constant into parts on purpose.
 void foldScales(mlir::Operation *root);
 
 } // namespace tilewright

@@ -5,7 +5,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -16,15 +15,6 @@ static arith::AddFOp plusOne(Operation *op) {
   auto sum = op->hasOneUse() ? dyn_cast<arith::AddFOp>(*op->user_begin()) : arith::AddFOp();
   bool isOne = sum && matchPattern(sum.getLhs() == op->getResult(0) ? sum.getRhs() : sum.getLhs(), m_OneFloat());
   return isOne ? sum : arith::AddFOp();
-}
-
-/// Erases `op`, which has no use, and what is left without one.
-static void eraseUnused(Operation *op) {
-  SmallVector<Value> operands(op->getOperands());
-  op->erase();
-  for (Value operand : operands)
-    if (Operation *source = operand.getDefiningOp(); source && isOpTriviallyDead(source))
-      eraseUnused(source);
 }
 
 /// Replaces x sum / 2, where `sum` is 1 + erf(c x) and `op` the erf; the constants may stand anywhere in the product.
@@ -44,7 +34,6 @@ static bool formGelu(Operation *op, arith::AddFOp sum, NativeMath native) {
   ImplicitLocOpBuilder builder(top->getLoc(), top);
   Value x = inner->value;
   top->getResult(0).replaceAllUsesWith(MathFunctions(builder, x.getType(), native).geluByErf(x, inner->constant));
-  eraseUnused(top);
   return true;
 }
 

@@ -11,8 +11,8 @@
 
 namespace tilewright {
 
-/// Replaces these sums and products below `root`, on scalars, vectors or tiles. To be called before functions are
-/// expanded.
+/// Replaces these sums and products below `root`, on scalars, vectors or tiles; what computed a product stays, without
+/// a use. To be called before functions are expanded.
 void formComplements(mlir::Operation *root, NativeMath native);
 
 } // namespace tilewright

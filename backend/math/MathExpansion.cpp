@@ -7,7 +7,9 @@
 #include "backend/math/FormComplements.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -93,10 +95,20 @@ static void expand(Operation *op, const Row &row, NativeMath native) {
   op->erase();
 }
 
+/// Erases arithmetic without a use, which formComplements and foldScales leave.
+static void eraseUnused(Operation *root) {
+  root->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()) && isOpTriviallyDead(op))
+      op->erase();
+  });
+}
+
 void expandMath(Operation *root, NativeMath native) {
   formComplements(root, native);
-  if (native.exp2)
+  if (native.exp2) {
     foldScales(root);
+    eraseUnused(root);
+  }
   SmallVector<std::pair<Operation *, const Row *>> found;
   root->walk([&](Operation *op) {
     const Row *row = findRow(op);

@@ -35,7 +35,7 @@ module {{
   }}
 }})";
 
-/// A line of tile code: "r = mulf a, b".
+/// Tile code of statements such as "r = arith.mulf %a, %b".
 std::string lines(const std::vector<std::string> &statements) {
   std::string text;
   for (const std::string &statement : statements)
