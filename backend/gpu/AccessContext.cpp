@@ -168,11 +168,11 @@ SmallVector<Value> KernelDistributor::AccessContext::coordinates(unsigned r) {
   return dims;
 }
 
-Value KernelDistributor::AccessContext::isInBounds(unsigned r) {
+Value KernelDistributor::AccessContext::isInBounds(unsigned r, std::optional<unsigned> except) {
   Value live;
   uint32_t element = layout.element(r);
   for (unsigned i = 0; i < shape.rank(); ++i)
-    if (!isAlwaysLive(access, i)) {
+    if (i != except && !isAlwaysLive(access, i)) {
       Value position = arith::AddIOp::create(d.b_, threads[i], d.i32(shape.coordinate(element, i)));
       position = i == recomputed ? d.target_.opaque(d.b_, position) : position;
       live = both(live, arith::CmpIOp::create(d.b_, arith::CmpIPredicate::slt, position, remaining[i]));

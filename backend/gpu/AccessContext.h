@@ -38,6 +38,8 @@ struct KernelDistributor::AccessContext {
   /// Where register r is in memory, and whether it may be accessed.
   Place place(unsigned r);
   Value pointer(Value offset);
+  /// Whether register r is within the access's bounds, in each dimension but `except`; null: always.
+  Value isInBounds(unsigned r, std::optional<unsigned> except = std::nullopt);
 
   /// Whether a chunk may be live in part only, or sizes may not be the multiples that the chunks assume.
   bool mayCut() const;
@@ -49,12 +51,21 @@ private:
   void chooseRecomputed();
   Value remainingFrom(Value offset, Value bound);
   llvm::SmallVector<Value> coordinates(unsigned r);
-  Value isInBounds(unsigned r);
   Value tileIsLive();
   Value both(Value a, Value b) { return !a ? b : !b ? a : mlir::arith::AndIOp::create(d.b_, a, b).getResult(); }
   Value widen(Value word);
   Value constant(int64_t value) { return mlir::arith::ConstantOp::create(d.b_, d.b_.getIntegerAttr(type, value)); }
 };
+
+/// Builds what `build` builds under `condition`; null: unconditionally.
+template <typename Build> void onlyWhere(mlir::ImplicitLocOpBuilder &b, mlir::Value condition, Build build) {
+  if (!condition)
+    return build();
+  auto branch = mlir::scf::IfOp::create(b, condition, /*withElse=*/false);
+  mlir::OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  build();
+}
 
 /// Builds a branch with two versions of an access: `wide` where `whole` is true, else `narrow`. Each returns the
 /// branch's results, of `types`.

@@ -19,7 +19,7 @@ public:
     Value owner = d_.isOwner(context_.layout);
     if (owner || (context_.mayCut() && !d_.hasEpilogue_))
       d_.registersOf(value_); // computed before the branches, so that all of them can use it
-    when(owner, [&] {
+    onlyWhere(b_, owner, [&] {
       if (context_.mayCut())
         eitherWay(
             b_, context_.isWhole(), {}, [&] { return apart(&StoreLowering::storeChunks); },
@@ -30,16 +30,6 @@ public:
   }
 
 private:
-  /// Emits what `build` builds under `condition`; null: unconditionally.
-  void when(Value condition, llvm::function_ref<void()> build) {
-    if (!condition)
-      return build();
-    auto branch = scf::IfOp::create(b_, condition, /*withElse=*/false);
-    OpBuilder::InsertionGuard guard(b_);
-    b_.setInsertionPointToStart(branch.thenBlock());
-    build();
-  }
-
   Value elementAt(unsigned r) {
     Value value = d_.registerOf(value_, r);
     return value.getType() == stored_ ? value : arith::ExtUIOp::create(b_, stored_, value).getResult(); // bool
@@ -55,7 +45,7 @@ private:
 
   void storeAt(unsigned r, Value value, int64_t count) {
     auto [offset, live] = context_.place(r);
-    when(d_.faults_.dropMasks ? Value() : live, [&, offset = offset] {
+    onlyWhere(b_, d_.faults_.dropMasks ? Value() : live, [&, offset = offset] {
       LLVM::StoreOp::create(b_, value, context_.pointer(offset), count * elementBytes(stored_));
     });
   }

@@ -368,7 +368,7 @@ LogicalResult KernelDistributor::lower(Operation *op) {
       .Case([&](scf::ForOp op) { return lowerFor(op); })
       .Case([&](scf::IfOp op) { return lowerIf(op); })
       .Case([&](LoadOp op) { return lowerLoad(op), success(); })
-      .Case([&](StoreOp op) { return lowerStore(op), success(); })
+      .Case([&](StoreOp op) { return op.getStaged() ? lowerStagedStore(op) : lowerStore(op), success(); })
       .Case([&](CheckOp op) { return lowerCheck(op), success(); })
       .Case([&](BroadcastOp op) { return lowerBroadcast(op), success(); })
       .Case([&](CoordinateOp op) { return lowerCoordinate(op), success(); })

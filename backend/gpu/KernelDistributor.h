@@ -81,6 +81,8 @@ private:
   void loadBatch(PendingLoad &load, unsigned r);
   class StoreLowering;
   void lowerStore(tile::StoreOp op);
+  class StagedStoreLowering; // contract/DistributeStagedStore.cpp
+  void lowerStagedStore(tile::StoreOp op);
 
   // AccessContext.cpp
   Chunks chooseChunks(const tile::Access &access, const tile::Layout &layout, bool mayAssume = true);

@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::fusion;
 
-constexpr int64_t bytesOfCopy = 16;
+constexpr int64_t bytesOfCopy = 16, bytesOfLine = 128;
 /// What pays for a kernel that pads the other operand: rows that are multiples of 4 bytes are gathered faster than
 /// those of 2. Measured for 52 products of halves with depths of 257 to 4,094 (H100): odd depths took 0.3 to 0.9 of the
 /// time, with fewer multiplications up to 1.3; even ones 0.7 to 0.9, with fewer columns 0.9 to 1.7.
@@ -28,7 +28,14 @@ constexpr PaddingRow paddingRows[] = {{4, 1024, 1e9}, {2, 1, 1.3e8}};
 constexpr int64_t leastColumns = 8, leastColumnsOfSingles = 32;
 constexpr double leastRowsOfSingles = 64;
 
+/// Few rows times a large right side, whose columns must be neighbours to be streamed (tilegen/schedule/FewRows.cpp):
+/// 16x5024x4096 took 17.0 us, and 23.5 with a right side that is turned.
+constexpr int64_t mostRowsOfStreamed = 16, leastBytesOfStreamed = 8 << 20;
+
 namespace {
+/// How rows of memory are brought, from worst to best: a few bytes at a time, in boxes whose rows of 128 bytes are each
+/// in two lines of the cache, or in boxes whose rows are lines.
+enum class Rows { Gathered, Copied, Lines };
 /// How a constant operand is to be stored.
 struct Form {
   SmallVector<unsigned> order; // its dimensions
@@ -38,9 +45,10 @@ struct Form {
 };
 } // namespace
 
-/// Whether rows of so many elements begin at multiples of 16 bytes; an unknown number counts as no multiple.
-static bool isAligned(int64_t elements, Type element) {
-  return elements > 0 && elements * element.getIntOrFloatBitWidth() / 8 % bytesOfCopy == 0;
+/// How rows of so many elements are brought; an unknown number counts as no multiple of anything.
+static Rows rowsOf(int64_t elements, Type element) {
+  int64_t bytes = elements > 0 ? elements * element.getIntOrFloatBitWidth() / 8 : 1;
+  return bytes % bytesOfLine == 0 ? Rows::Lines : bytes % bytesOfCopy == 0 ? Rows::Copied : Rows::Gathered;
 }
 
 static RankedTensorType typeOf(graph::ContractOp contract, unsigned side) {
@@ -60,6 +68,20 @@ static bool padsSum(graph::ContractOp contract, unsigned side, unsigned dim) {
   return columns >= row->leastColumns && multiplications >= row->leastMultiplications;
 }
 
+/// Whether constant operand `side` is large, and the other one has few rows.
+static bool isStreamed(graph::ContractOp contract, unsigned side) {
+  RankedTensorType type = typeOf(contract, side);
+  double bytes = elementsOf(contract->getOperand(side)) * type.getElementTypeBitWidth() / 8;
+  return bytes >= leastBytesOfStreamed && iterationsWithout(contract, 1 - side, side) <= mostRowsOfStreamed;
+}
+
+/// Whether `other` elements are to be neighbours instead of `last`.
+static bool areBetterRows(graph::ContractOp contract, unsigned side, int64_t other, int64_t last) {
+  Type element = typeOf(contract, side).getElementType();
+  Rows now = rowsOf(last, element), then = rowsOf(other, element);
+  return then > now && (now == Rows::Gathered || !(element.isF32() || isStreamed(contract, side)));
+}
+
 /// How to store the constant operand `side`; nullopt if it can stay as it is, or nothing helps.
 static std::optional<Form> alignedForm(graph::ContractOp contract, unsigned side) {
   RankedTensorType type = typeOf(contract, side);
@@ -70,7 +92,8 @@ static std::optional<Form> alignedForm(graph::ContractOp contract, unsigned side
   if (kept.empty() || summed.empty())
     return std::nullopt;
   int64_t depth = type.getDimSize(summed.back());
-  bool isPadded = !isAligned(depth, element) && summed.size() == 1 && padsSum(contract, side, summed.back());
+  bool isPadded =
+      rowsOf(depth, element) == Rows::Gathered && summed.size() == 1 && padsSum(contract, side, summed.back());
   if (isPadded)
     depth = llvm::alignTo(depth, bytesOfCopy * 8 / element.getIntOrFloatBitWidth());
   int64_t columns = type.getDimSize(kept.back());
@@ -78,14 +101,19 @@ static std::optional<Form> alignedForm(graph::ContractOp contract, unsigned side
                                          iterationsWithout(contract, 1 - side, side) >= leastRowsOfSingles
                                    : columns >= leastColumns,
        areColumnsLast = kept.back() + 1 == loops.size(),
-       isTurned = areEnough && areColumnsLast && !isAligned(columns, element) && isAligned(depth, element);
-  if (!isTurned && !isPadded)
+       isTurned = areEnough && areColumnsLast && areBetterRows(contract, side, depth, columns),
+       isTurnedBack = areEnough && iterationsWithout(contract, 1 - side, side) > mostRowsOfStreamed &&
+                      summed.size() == 1 && kept.back() + 2 == loops.size() && rowsOf(depth, element) == Rows::Copied &&
+                      areBetterRows(contract, side, columns, depth);
+  if (!isTurned && !isTurnedBack && !isPadded)
     return std::nullopt;
   Form form{{}, {}, depth, isPadded};
   if (isTurned)
     form.order = llvm::to_vector(llvm::concat<unsigned>(kept, summed));
   else
     form.order = llvm::to_vector(llvm::seq<unsigned>(0, loops.size()));
+  if (isTurnedBack)
+    std::swap(form.order.back(), form.order[loops.size() - 2]);
   form.shape = llvm::map_to_vector(form.order,
                                    [&](unsigned dim) { return dim == summed.back() ? depth : type.getDimSize(dim); });
   return form;
@@ -148,6 +176,6 @@ bool fusion::alignsRows(graph::PadOp pad) {
   auto from = cast<RankedTensorType>(pad.getData().getType()), to = cast<RankedTensorType>(pad.getType());
   return to.getRank() > 0 &&
          llvm::any_of(pad->getUsers(), [](Operation *user) { return isa<graph::ContractOp>(user); }) &&
-         isAligned(to.getShape().back(), to.getElementType()) &&
-         !isAligned(from.getShape().back(), to.getElementType());
+         rowsOf(to.getShape().back(), to.getElementType()) != Rows::Gathered &&
+         rowsOf(from.getShape().back(), to.getElementType()) == Rows::Gathered;
 }

@@ -161,6 +161,11 @@ bool isContiguous(const Access &access, unsigned dim) {
   return access.tile.getDimSize(dim) > 1 && addressFacts(access, dim, 2).slope == 1;
 }
 
+bool hasRows(const Access &access, unsigned dim, int64_t length) {
+  return length > 1 && length <= access.tile.getDimSize(dim) && factsOf(access.offsets[dim]).divisor % length == 0 &&
+         addressFacts(access, dim, length).slope == 1;
+}
+
 /// Are a vector's elements all inside of the buffer in guarded dimension `g`, or all outside? They are if they have the
 /// same coordinate, or if coordinates increase by 1 from a multiple of `vector` and the size is a multiple too.
 static bool isInsideTogether(const Access &access, int64_t g, ArrayRef<Facts> dims, ArrayRef<Facts> symbols,

@@ -47,6 +47,8 @@ Facts addressFacts(const Access &access, unsigned dim, int64_t vector, SymbolSet
 int64_t vectorWidth(const Access &access, unsigned dim, int64_t limit, SymbolSet aligned = 0);
 /// Does the address move by 1 along `dim`, aligned or not?
 bool isContiguous(const Access &access, unsigned dim);
+/// Does it do so throughout each `length` neighbours that begin at a multiple of `length` in the tile?
+bool hasRows(const Access &access, unsigned dim, int64_t length);
 
 /// Are `vector` aligned neighbours along `dim` all live (below the access's bound) or all dead?
 bool isLiveTogether(const Access &access, unsigned dim, int64_t vector, SymbolSet aligned = 0);

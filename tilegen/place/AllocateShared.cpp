@@ -27,6 +27,22 @@ int64_t tilewright::tile::assignAddresses(KernelOp kernel) {
   kernel.walk([&](PartArriveOp arrive) { arrive.setScratch(take(arrivalBytes, bankRowBytes)); });
   kernel.walk([&](PartSumOp sum) { sum.setScratch(take(givenBytes(sum), bankRowBytes)); });
   kernel.walk([&](BulkStoreOp store) { store.setScratch(take(roomBytes(store), roomAlignment)); });
+  // Warps store one tile after the other, so the stores of a role share their rooms.
+  kernel.walk([&](RolesOp roles) {
+    for (Region &role : roles.getBodies()) {
+      SmallVector<StoreOp> staged;
+      role.walk([&](StoreOp store) {
+        if (store.getStaged())
+          staged.push_back(store);
+      });
+      int64_t bytes = 0;
+      for (StoreOp store : staged)
+        bytes = std::max(bytes, roomBytes(store));
+      int64_t rooms = bytes ? take(bytes, bankRowBytes) : 0;
+      for (StoreOp store : staged)
+        store.setScratch(rooms);
+    }
+  });
   return used;
 }
 

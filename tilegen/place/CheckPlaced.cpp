@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a target can run a kernel that was placed before, perhaps for another target and by hand.
+#include "tilegen/place/AccessFacts.h"
 #include "tilegen/place/Place.h"
+#include "tilegen/tile/StorePieces.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -66,6 +68,20 @@ LogicalResult tilewright::tile::checkClusters(KernelOp kernel, const PlaceFacts 
   return failure(result.wasInterrupted());
 }
 
+static LogicalResult checkStaged(StoreOp store) {
+  if (!store.getStaged())
+    return success();
+  if (!store->getParentOfType<RolesOp>())
+    return store.emitOpError("expected a staged store in a role, got it elsewhere");
+  auto tile = cast<RankedTensorType>(store.getValue().getType());
+  int64_t width = stagedPieces(tile, *store.getStaged())->width;
+  if (!hasRows(Access::of(store), *store.getStaged(), width))
+    return store.emitOpError() << "expected rows of the buffer along dimension " << *store.getStaged()
+                               << ", of which a warp stores " << width << " elements at a time, got "
+                               << store.getMapAttr();
+  return success();
+}
+
 /// Roles, rings and bulk copies are what a copy engine works with.
 static LogicalResult checkEngine(Operation *op, const PlaceFacts &facts) {
   if (!facts.copiesBulk && isa<TensorMapOp, BulkCopyOp, BulkStoreOp, RingAllocOp, RolesOp>(op))
@@ -77,6 +93,9 @@ static LogicalResult checkEngine(Operation *op, const PlaceFacts &facts) {
 LogicalResult tilewright::tile::checkPlaced(KernelOp kernel, const PlaceFacts &facts) {
   auto engine = kernel.getBody().walk([&](Operation *op) { return WalkResult(checkEngine(op, facts)); });
   if (engine.wasInterrupted() || failed(checkClusters(kernel, facts)))
+    return failure();
+  auto stores = kernel.getBody().walk([&](StoreOp store) { return WalkResult(checkStaged(store)); });
+  if (stores.wasInterrupted())
     return failure();
   auto lanes = kernel.getBody().walk([&](Operation *op) { return WalkResult(checkLanes(op, facts)); });
   if (lanes.wasInterrupted() || failed(checkShared(kernel, *kernel.getSharedBytes(), facts)))

@@ -50,7 +50,8 @@ void shareSums(KernelOp kernel, const PlaceFacts &facts);
 /// not ask for that or the target has no engine, and, with the reason as a remark for tilewright-opt, where the
 /// operands do not allow it.
 bool assignRoles(KernelOp kernel, const PlaceFacts &facts);
-/// Stores of roles become bulk stores, where the engine can do them and shared memory is left for them.
+/// Stores of roles become bulk stores, where the engine can do them, or staged ones, where rows begin anywhere. Both
+/// only where shared memory is left for them.
 void stageStores(KernelOp kernel, const PlaceFacts &facts);
 /// Operands of tile.dot go through shared memory.
 void stageOperands(KernelOp kernel);

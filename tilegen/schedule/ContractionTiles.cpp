@@ -6,6 +6,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 using namespace mlir;
 using tilewright::graph::RootKind;
 
@@ -87,6 +89,25 @@ bool isLeftAligned(const KernelSpace &space) {
     auto stride = dyn_cast_if_present<AffineConstantExpr>(space.strideOf(access, sum));
     return stride && (stride.getValue() == 1 || stride.getValue() * bytes % bytesOfCopy == 0);
   });
+}
+
+// Fitted to two products of 4096x4096x1000 and 4096x5000x1000 with six tiles each, of which one side or both are no
+// lines, on an H200 (docs/performance/gpu-products.md, "Rows that are lines").
+int64_t linesOfRow(const KernelSpace &space, unsigned loop) {
+  constexpr int64_t bytesOfLine = 128, bytesOfSector = 32, ofSectors = 2, ofOthers = 4;
+  unsigned sum = space.loopsOfKind(LoopKind::Reduction).back();
+  int64_t apart = 0; // what divides the distances between rows
+  for (const Access &access : space.nest.accesses) {
+    AffineExpr along = space.strideOf(access, loop), down = space.strideOf(access, sum);
+    AffineExpr none = getAffineConstantExpr(0, space.nest.context), one = getAffineConstantExpr(1, space.nest.context);
+    if (!along || !down || along == none || down == none)
+      continue;
+    for (unsigned i = 0; i < space.loops().size(); ++i)
+      if (AffineExpr stride = space.strideOf(access, i); stride && stride != one && stride != none)
+        apart = std::gcd(apart, static_cast<int64_t>(stride.getLargestKnownDivisor()));
+  }
+  int64_t bytes = apart * elementOf(space).getIntOrFloatBitWidth() / 8;
+  return bytes % bytesOfLine == 0 ? 1 : bytes % bytesOfSector == 0 ? ofSectors : ofOthers;
 }
 
 int64_t bytesOfPixels(const KernelSpace &space) {

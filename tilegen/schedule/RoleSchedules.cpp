@@ -4,7 +4,8 @@
 //   single group   rounds of blocks * (multiplying + epilogue)
 //   two groups     rounds of blocks * max(multiplying, (multiplying + epilogue) / 2) + start + the last epilogue / 2
 //
-// Of two groups, one multiplies while the other has its epilogue. Fitted to 61 products and convolutions with 2 to 180
+// Of two groups, one multiplies while the other has its epilogue. Multiplying takes at least as long as copying, which
+// takes longer than with the best tile where rows of the operands are no lines of the cache. Fitted to 61 products and convolutions with 2 to 180
 // steps on an H100, and 64x256, 64x320 and 128x320 of halves to 66 products. For the 107 products of RoleTilesTest,
 // what is chosen, with parts where sums are shared (SharedSums.cpp), takes 1.014 times as long as the best in the
 // geometric mean, at most 1.11 (docs/performance/gpu-products.md, "Tiles of 320 columns, and what an epilogue costs"
@@ -211,6 +212,17 @@ static int64_t bytesOfStep(const KernelSpace &space, int64_t step) {
   return step * elementOf(space).getIntOrFloatBitWidth() / 8;
 }
 
+/// What it takes to copy a step of 128 bytes of each row and column of a tile, in the time of a step for each of its
+/// elements. The rates of the other tables include it.
+static double copyingOf(const KernelSpace &space, const MatmulTile &tile) {
+  constexpr double elementsOfLine = 44; // for which the matrix units take as long as a line takes to be copied
+  if (areSplit(space) || readsPixels(space))
+    return 0;
+  int64_t row = linesOfRow(space, space.loopsOfKind(LoopKind::Row).back()),
+          column = isTurned(space) ? 1 : linesOfRow(space, space.loopsOfKind(LoopKind::Column).back());
+  return elementsOfLine * static_cast<double>(tile.rows * row + tile.columns * column);
+}
+
 /// The estimate at the top of this file, in steps of the best tile for each of its elements. `steps` are of 128 bytes.
 static double timeOf(const KernelSpace &space, const RoleTile &row, double steps, const TargetDesc &target) {
   constexpr int64_t manyWarps = 8;
@@ -220,7 +232,7 @@ static double timeOf(const KernelSpace &space, const RoleTile &row, double steps
   Epilogue both = epilogueOf(space, row.tile, target);
   double start = areSplit(space) ? 0 : stepsOfStart * elementsOfStart,
          epilogue = start + elements * (row.tile.warps >= manyWarps ? both.ofEightWarps : both.ofFourWarps),
-         multiplying = elements * steps / row.efficiency,
+         multiplying = steps * std::max(elements / row.efficiency, copyingOf(space, row.tile)),
          leastSteps = readsPixels(space) || storesPlanes(space) ? leastStepsOfImages : leastStepsOfGroups;
   if (row.groups > 1 && blocks > target.units && steps >= leastSteps)
     return elementsOfStart + rounds * std::max(multiplying, (multiplying + epilogue) / 2) + epilogue / 2;

@@ -146,7 +146,8 @@ void Repeater::storeInitialStates() {
     Value state =
         tile::LoadOp::create(builder, loc, store.getValue().getType(), initial, store.getOffsets(), ValueRange(),
                              store.getBounds(), store.getMap(), ArrayRef<int64_t>(), TypedAttr());
-    tile::StoreOp::create(builder, loc, state, result(number), store.getOffsets(), store.getBounds(), store.getMap());
+    tile::StoreOp::create(builder, loc, state, result(number), store.getOffsets(), store.getBoundsAttr(),
+                          store.getMapAttr());
   }
 }
 

@@ -112,11 +112,12 @@ static LogicalResult verifyCluster(PartSumOp sum, KernelOp kernel) {
   return success();
 }
 
-static LogicalResult verifyScratch(BulkStoreOp store, KernelOp kernel) {
+/// The rooms of a store through shared memory, in scratch at a multiple of `alignment`.
+template <typename Store> static LogicalResult verifyRooms(Store store, int64_t alignment, KernelOp kernel) {
   int64_t bytes = roomBytes(store), room = *kernel.getSharedBytes();
-  if (!store.getScratch() || *store.getScratch() % roomAlignment ||
+  if (!store.getScratch() || *store.getScratch() % alignment ||
       static_cast<int64_t>(*store.getScratch()) + bytes > room)
-    return store.emitOpError() << "expected " << bytes << " bytes of scratch, at a multiple of " << roomAlignment
+    return store.emitOpError() << "expected " << bytes << " bytes of scratch, at a multiple of " << alignment
                                << " within the kernel's " << room << " bytes of shared memory, got "
                                << store.getScratchAttr();
   return success();
@@ -206,7 +207,9 @@ static LogicalResult verifyOperation(Operation *op, KernelOp kernel) {
       })
       .Case([&](DotOp op) { return verifyDot(op); })
       .Case([&](PartSumOp op) { return verifyCluster(op, kernel); })
-      .Case<PartArriveOp, BulkStoreOp>([&](auto op) { return verifyScratch(op, kernel); })
+      .Case([&](PartArriveOp op) { return verifyScratch(op, kernel); })
+      .Case([&](BulkStoreOp op) { return verifyRooms(op, roomAlignment, kernel); })
+      .Case([&](StoreOp op) { return op.getStaged() ? verifyRooms(op, storedChunkBytes, kernel) : success(); })
       .Case([&](scf::IfOp op) -> LogicalResult {
         if (op.getNumResults() || !op.getElseRegion().empty())
           return op.emitOpError() << "expected no results and no else in a placed kernel, where only copies and "

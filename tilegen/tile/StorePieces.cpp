@@ -16,6 +16,15 @@ uint32_t StorePieces::address(const TileShape &shape, unsigned fast, uint32_t fl
   return shared.address(row * piece.basis(0, 0) + column);
 }
 
+unsigned StorePieces::registerAt(int64_t piece, unsigned number) const {
+  unsigned r = 0;
+  for (auto [i, bit] : llvm::enumerate(pieces))
+    r |= (piece >> i & 1) << bit;
+  for (auto [i, bit] : llvm::enumerate(within))
+    r |= (number >> i & 1) << bit;
+  return r;
+}
+
 /// The only dimension besides `fast` in which the tile has more than one element; nullopt where there are none or
 /// several.
 static std::optional<unsigned> otherDimension(const TileShape &shape, unsigned fast) {
@@ -69,6 +78,21 @@ int64_t roomBytes(BulkStoreOp store) {
   auto tile = cast<RankedTensorType>(store.getValue().getType());
   int64_t warps = int64_t(1) << layoutOf(tile).warp.size();
   return warps * static_cast<int64_t>(store.getRooms()) * store.getMap().getType().getBox()[1] * tensorMapRowBytes;
+}
+
+std::optional<StorePieces> stagedPieces(RankedTensorType tile, unsigned fast) {
+  unsigned bits = tile.getElementTypeBitWidth();
+  if (bits != 16 && bits != 32)
+    return std::nullopt;
+  std::optional<StorePieces> pieces = storePieces(tile, fast);
+  int64_t lanes = int64_t(1) << layoutOf(tile).lane.size();
+  return pieces && pieces->rows * lanesOfRow >= lanes ? pieces : std::nullopt;
+}
+
+int64_t roomBytes(StoreOp store) {
+  auto tile = cast<RankedTensorType>(store.getValue().getType());
+  int64_t warps = int64_t(1) << layoutOf(tile).warp.size();
+  return warps * stagedPieces(tile, *store.getStaged())->rows * stagedRowBytes;
 }
 
 } // namespace tilewright::tile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the warps that hold a tile store it by the copy engine: piece by piece, each warp without the others.
+// How the warps that hold a tile store it through shared memory: piece by piece, each warp without the others.
 #pragma once
 
 #include "tilegen/tile/TileLayouts.h"
@@ -14,6 +14,8 @@ struct StorePieces {
   llvm::SmallVector<unsigned> within, pieces;
 
   int64_t count() const { return int64_t(1) << pieces.size(); }
+  /// The number of the register that holds element `number` of a thread's part of a piece.
+  unsigned registerAt(int64_t piece, unsigned number) const;
   /// Where the tile's element `flat` is in its piece, as an index of elements in shared memory.
   uint32_t address(const TileShape &shape, unsigned fast, uint32_t flat) const;
 };
@@ -26,5 +28,16 @@ std::optional<StorePieces> storePieces(mlir::RankedTensorType tile, unsigned fas
 inline constexpr int64_t roomAlignment = 1024;
 /// The bytes of shared memory that the rooms of a placed tile.bulk_store take.
 int64_t roomBytes(BulkStoreOp store);
+
+/// What threads store at once, and how many lanes a row of a piece takes then.
+inline constexpr int64_t storedChunkBytes = 16, lanesOfRow = tensorMapRowBytes / storedChunkBytes;
+/// In the room of a staged tile.store a row begins where its address begins in a chunk of global memory, and so may
+/// take one chunk more. With it, the same columns of eight rows are in different banks.
+inline constexpr int64_t stagedRowBytes = tensorMapRowBytes + storedChunkBytes;
+/// The pieces of a tile that a staged tile.store can store: of elements that a chunk holds several of, and with as many
+/// rows as the lanes of a warp store at once. Else nullopt.
+std::optional<StorePieces> stagedPieces(mlir::RankedTensorType tile, unsigned fast);
+/// The bytes of shared memory that the rooms of a placed tile.store take, which is staged: one for each warp.
+int64_t roomBytes(StoreOp store);
 
 } // namespace tilewright::tile

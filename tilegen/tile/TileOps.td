@@ -338,12 +338,21 @@ def StoreOp : Tile_Op<"store", [DeclareOpInterfaceMethods<MemoryEffectsOpInterfa
     * `offsets`: the coordinate of the tile's first element in each of its dimensions.
     * `bounds`: how many coordinates are valid in each dimension; elements past them are not stored.
     * `map`: from the tile's coordinates to the buffer's; it takes no two live elements to one place, and none outside.
+    * `staged`: the tile's dimension along which rows of the buffer run, if each warp puts its rows together in shared
+      memory and stores them from there, 16 bytes at a time wherever they begin. Set by placing.
+    * `scratch`: where in shared memory that is, in bytes from the block's start. Set by placing.
   }];
   let arguments = (ins Tile_Tile:$value, BufferType:$buffer, Variadic<Index>:$offsets, AffineMapAttr:$bounds,
-                       AffineMapAttr:$map);
+                       AffineMapAttr:$map, OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$staged,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$scratch);
+  let builders = [
+    OpBuilder<(ins "mlir::Value":$value, "mlir::Value":$buffer, "mlir::ValueRange":$offsets,
+                   "mlir::AffineMapAttr":$bounds, "mlir::AffineMapAttr":$map),
+              [{ build($_builder, $_state, value, buffer, offsets, bounds, map, nullptr, nullptr); }]>
+  ];
   let assemblyFormat = [{
     $value `,` $buffer `[` $offsets `]` `bounds` custom<BareMap>($bounds) `map` custom<BareMap>($map)
-    attr-dict `:` type($value) `->` type($buffer)
+    (`staged` $staged^)? (`scratch` $scratch^)? attr-dict `:` type($value) `->` type($buffer)
   }];
   let hasVerifier = 1;
 }

@@ -2,6 +2,7 @@
 // Verifiers of the operations of tile programs, but for those that placing adds (PlacedOps.cpp).
 #include "tilegen/tile/Layout.h"
 #include "tilegen/tile/PlacedKernel.h"
+#include "tilegen/tile/StorePieces.h"
 #include "tilegen/tile/TileAccesses.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -77,8 +78,20 @@ void LoadOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffect
 }
 
 LogicalResult StoreOp::verify() {
-  return verifyAccess(*this, cast<RankedTensorType>(getValue().getType()), getBuffer().getType(), getOffsets().size(),
-                      0, getBounds(), getMap());
+  auto tile = cast<RankedTensorType>(getValue().getType());
+  if (failed(verifyAccess(*this, tile, getBuffer().getType(), getOffsets().size(), 0, getBounds(), getMap())))
+    return failure();
+  if (!getStaged())
+    return getScratch() ? emitOpError("expected scratch of a staged store alone, got it without 'staged'") : success();
+  if (static_cast<int64_t>(*getStaged()) >= tile.getRank())
+    return emitOpError() << "expected rows along one of " << tile.getRank() << " dimensions, got " << *getStaged();
+  if (tile.getElementType() != getBuffer().getType().getElementType())
+    return emitOpError() << "expected a tile of " << getBuffer().getType().getElementType()
+                         << " because nothing is converted on the way through shared memory, got " << tile;
+  if (!isa_and_nonnull<LayoutAttr>(tile.getEncoding()) || !stagedPieces(tile, *getStaged()))
+    return emitOpError() << "expected a layout of warps that hold whole rows of " << tensorMapRowBytes
+                         << " bytes, of elements of 16 or 32 bits, got " << tile;
+  return success();
 }
 
 void StoreOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {

@@ -39,16 +39,6 @@ private:
     return LLVM::GEPOp::create(b_, base.getType(), b_.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
   }
 
-  /// The number of the register that holds element `number` of a piece.
-  unsigned registerAt(int64_t piece, unsigned number) const {
-    unsigned r = 0;
-    for (auto [i, bit] : llvm::enumerate(pieces_.pieces))
-      r |= (piece >> i & 1) << bit;
-    for (auto [i, bit] : llvm::enumerate(pieces_.within))
-      r |= (number >> i & 1) << bit;
-    return r;
-  }
-
   /// How many elements of a piece, from each multiple of that number on, are neighbours in a row: at most 16 bytes.
   unsigned width() {
     constexpr int64_t mostBytes = 16;
@@ -67,7 +57,7 @@ private:
     // of the main loop.
     Registers elements;
     for (unsigned i = 0; i < 1u << pieces_.within.size(); ++i)
-      elements.push_back(d_.registerOf(op_.getValue(), registerAt(piece, i)));
+      elements.push_back(d_.registerOf(op_.getValue(), pieces_.registerAt(piece, i)));
     engine.meetWarp(b_);
     write(piece, room, elements);
     if (!d_.faults_.dropProxyFences)
@@ -109,7 +99,8 @@ private:
 
   /// Where element `number` of a piece is in its room; `thread` is the lane's part of the address.
   Value elementAt(Value room, Value thread, int64_t piece, unsigned number) {
-    Value position = arith::XOrIOp::create(b_, thread, d_.i32(address(layout_.element(registerAt(piece, number)))));
+    Value position =
+        arith::XOrIOp::create(b_, thread, d_.i32(address(layout_.element(pieces_.registerAt(piece, number)))));
     return LLVM::GEPOp::create(b_, room.getType(), type_.getElementType(), room, ArrayRef<LLVM::GEPArg>{position});
   }
 
@@ -129,7 +120,7 @@ private:
   /// The coordinates of this warp's piece in the tensor: the tile's, plus the piece's in the tile.
   SmallVector<Value> coordinatesOf(int64_t piece) {
     SmallVector<Value> coordinates;
-    uint32_t start = layout_.element(registerAt(piece, 0));
+    uint32_t start = layout_.element(pieces_.registerAt(piece, 0));
     for (auto [i, coordinate] : llvm::enumerate(op_.getCoordinates())) {
       Value word = d_.word(coordinate);
       if (i < 2) {

@@ -5,6 +5,11 @@
 //   tile.store %h, %y[%m, %n]    ->    tile.bulk_store %h, %map[%n, %m]
 //
 // A block that takes one program has no next one to go on with, and ends earlier if its threads store by themselves.
+//
+// The engine stores no rows that begin at no multiple of 16 bytes, and neither do threads in wide accesses. Such results
+// go through shared memory too, where the threads of a warp put its rows together, and store them from there:
+//
+//   tile.store %h, %y[%m, %n]    ->    tile.store %h, %y[%m, %n] staged 1
 #include "tilegen/place/Place.h"
 #include "tilegen/place/roles/BulkAccess.h"
 #include "tilegen/tile/StorePieces.h"
@@ -66,9 +71,9 @@ static BulkStoreOp makeBulkStore(StoreOp store) {
                              staged->fast, /*rooms=*/1, IntegerAttr());
 }
 
-// Gives each warp two rooms, so that one is written while the engine reads the other, or one room where shared memory
-// does not suffice for two. Where it does not suffice for one, nothing changes.
-void tilewright::tile::stageStores(KernelOp kernel, const PlaceFacts &facts) {
+/// Stores by the engine. Gives each warp two rooms, so that one is written while the engine reads the other, or one room
+/// where shared memory does not suffice for two. Where it does not suffice for one, nothing changes.
+static void storeByEngine(KernelOp kernel, const PlaceFacts &facts) {
   SmallVector<StoreOp> stores;
   kernel.walk([&](StoreOp store) {
     if (store->getParentOfType<RolesOp>() && facts.bulkStoresFrom &&
@@ -93,4 +98,43 @@ void tilewright::tile::stageStores(KernelOp kernel, const PlaceFacts &facts) {
     if (map->use_empty())
       map->erase();
   }
+}
+
+/// The dimension along which rows of the buffer run that do not all begin at multiples of a chunk; nullopt where they
+/// do, or where a staged store could not store them.
+static std::optional<unsigned> oddRows(StoreOp store) {
+  Access access = Access::of(store);
+  if (access.tile.getElementType() != store.getBuffer().getType().getElementType())
+    return std::nullopt;
+  for (unsigned fast = access.tile.getRank(); fast-- > 0;) {
+    std::optional<StorePieces> pieces = stagedPieces(access.tile, fast);
+    if (!pieces || !hasRows(access, fast, pieces->width))
+      continue;
+    int64_t chunk = storedChunkBytes * 8 / access.tile.getElementTypeBitWidth();
+    return vectorWidth(access, fast, chunk, allSymbols) < chunk ? std::optional(fast) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// Stores of odd rows are staged where shared memory suffices for all of them.
+static void stageOddRows(KernelOp kernel, const PlaceFacts &facts) {
+  SmallVector<StoreOp> staged;
+  kernel.walk([&](StoreOp store) {
+    std::optional<unsigned> fast = store->getParentOfType<RolesOp>() ? oddRows(store) : std::nullopt;
+    if (!fast)
+      return;
+    store.setStaged(*fast);
+    staged.push_back(store);
+  });
+  if (staged.empty() || assignAddresses(kernel) <= facts.sharedBytes)
+    return;
+  for (StoreOp store : staged) {
+    store.removeStagedAttr();
+    store.removeScratchAttr();
+  }
+}
+
+void tilewright::tile::stageStores(KernelOp kernel, const PlaceFacts &facts) {
+  storeByEngine(kernel, facts);
+  stageOddRows(kernel, facts);
 }

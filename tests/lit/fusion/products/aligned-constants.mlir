@@ -98,3 +98,48 @@ module attributes {graph.nodes = ["p|MatMul", "q|MatMul", "r|MatMul"]} {
     return %c, %d, %e : tensor<128x256xf32>, tensor<8192x512xf32>, tensor<4096x256xf32>
   }
 }
+
+// -----
+
+// Rows that can be copied, but are no lines of 128 bytes: 1,000 columns with a sum of 2,048, and a sum of 1,000 with 4,096 columns.
+// CHECK: graph.constant "{{.*}}" : tensor<1000x2048xf16>
+// CHECK: graph.constant "{{.*}}" : tensor<1000x4096xf16>
+// CHECK: graph.contract {{.*}} : tensor<32x2048xf16>, tensor<1000x2048xf16>
+// CHECK: graph.contract {{.*}} : tensor<512x1000xf16>, tensor<1000x4096xf16>
+// OTHERS: graph.constant "00000000000000000000000000000001" : tensor<2048x1000xf16>
+module attributes {graph.nodes = ["p|MatMul", "q|MatMul"]} {
+  func.func @main(%x0: tensor<32x2048xf16>, %x1: tensor<512x1000xf16>) -> (tensor<32x1000xf32>, tensor<512x4096xf32>) {
+    %w0 = graph.constant "00000000000000000000000000000001" : tensor<2048x1000xf16>
+    %w1 = graph.constant "00000000000000000000000000000002" : tensor<4096x1000xf16>
+    %c0 = graph.contract %x0, %w0 maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64}
+        : tensor<32x2048xf16>, tensor<2048x1000xf16> -> tensor<32x1000xf32>
+    %c1 = graph.contract %x1, %w1 maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 1 : i64}
+        : tensor<512x1000xf16>, tensor<4096x1000xf16> -> tensor<512x4096xf32>
+    return %c0, %c1 : tensor<32x1000xf32>, tensor<512x4096xf32>
+  }
+}
+
+// -----
+
+// Near misses: neither is a line; singles; few rows of a large constant, whose columns are streamed; few rows along the sum.
+// CHECK: graph.constant "00000000000000000000000000000001" : tensor<1000x200xf16>
+// CHECK: graph.constant "00000000000000000000000000000002" : tensor<2048x1000xf32>
+// CHECK: graph.constant "00000000000000000000000000000003" : tensor<4096x5000xf16>
+// CHECK: graph.constant "00000000000000000000000000000004" : tensor<4096x1000xf16>
+module attributes {graph.nodes = ["p|MatMul", "q|MatMul", "r|MatMul", "s|MatMul"]} {
+  func.func @main(%x0: tensor<512x1000xf16>, %x1: tensor<512x2048xf32>, %x2: tensor<16x4096xf16>, %x3: tensor<1x1000xf16>) -> (tensor<512x200xf32>, tensor<512x1000xf32>, tensor<16x5000xf32>, tensor<1x4096xf32>) {
+    %w0 = graph.constant "00000000000000000000000000000001" : tensor<1000x200xf16>
+    %w1 = graph.constant "00000000000000000000000000000002" : tensor<2048x1000xf32>
+    %w2 = graph.constant "00000000000000000000000000000003" : tensor<4096x5000xf16>
+    %w3 = graph.constant "00000000000000000000000000000004" : tensor<4096x1000xf16>
+    %c0 = graph.contract %x0, %w0 maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64}
+        : tensor<512x1000xf16>, tensor<1000x200xf16> -> tensor<512x200xf32>
+    %c1 = graph.contract %x1, %w1 maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 1 : i64}
+        : tensor<512x2048xf32>, tensor<2048x1000xf32> -> tensor<512x1000xf32>
+    %c2 = graph.contract %x2, %w2 maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 2 : i64}
+        : tensor<16x4096xf16>, tensor<4096x5000xf16> -> tensor<16x5000xf32>
+    %c3 = graph.contract %x3, %w3 maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 3 : i64}
+        : tensor<1x1000xf16>, tensor<4096x1000xf16> -> tensor<1x4096xf32>
+    return %c0, %c1, %c2, %c3 : tensor<512x200xf32>, tensor<512x1000xf32>, tensor<16x5000xf32>, tensor<1x4096xf32>
+  }
+}

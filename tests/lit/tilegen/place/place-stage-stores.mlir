@@ -177,3 +177,85 @@ tile.kernel @room(%a: !tile.buffer<f16, () -> (9600, 512)>, %b: !tile.buffer<f16
   tile.store %h, %y[%m, %n] bounds () -> (9600, 256) map (d0, d1) -> (d0, d1) : tensor<64x128xf16> -> !tile.buffer<f16, () -> (9600, 256)>
   tile.return
 }
+
+// -----
+
+// Rows of 203 halves begin anywhere: threads store them from shared memory, several programs a block and one.
+// CHECK-LABEL: tile.kernel @odd_rows
+// CHECK-COUNT-2: tile.store {{.*}} map (d0, d1) -> (d0, d1) staged 1 scratch
+// CHECK-NOT: tile.store
+tile.kernel @odd_rows(%a: !tile.buffer<f16, () -> (9600, 512)>, %b: !tile.buffer<f16, () -> (203, 512)>,
+                 %y: !tile.buffer<f16, () -> (9600, 203)>)
+    attributes {grid = affine_map<() -> (300, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 128], reduce = [64], warps = 4, stages = 6, groups = 2>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c512 = arith.constant 512 : index
+  %p = tile.program_id 0
+  %n = tile.size (d0) -> ((d0 mod 2) * 128)(%p)
+  %m = tile.size (d0) -> ((d0 floordiv 2) * 64)(%p)
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %sum = scf.for %k = %c0 to %c512 step %c64 iter_args(%acc = %zero) -> (tensor<64x128xf32>) {
+    %x = tile.load %a[%m, %k] bounds () -> (9600, 512) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (9600, 512)> -> tensor<64x64xf16>
+    %w = tile.load %b[%k, %n] bounds () -> (512, 203) map (d0, d1) -> (d1, d0) : !tile.buffer<f16, () -> (203, 512)> -> tensor<64x128xf16>
+    %d = tile.dot %x, %w, %acc : tensor<64x64xf16>, tensor<64x128xf16>, tensor<64x128xf32>
+    scf.yield %d : tensor<64x128xf32>
+  }
+  %h = arith.truncf %sum : tensor<64x128xf32> to tensor<64x128xf16>
+  tile.store %h, %y[%m, %n] bounds () -> (9600, 203) map (d0, d1) -> (d0, d1) : tensor<64x128xf16> -> !tile.buffer<f16, () -> (9600, 203)>
+  tile.return
+}
+
+// -----
+
+// CHECK-LABEL: tile.kernel @odd_rows_once
+// CHECK: tile.store {{.*}} staged 1 scratch
+tile.kernel @odd_rows_once(%a: !tile.buffer<f16, () -> (128, 512)>, %b: !tile.buffer<f16, () -> (203, 512)>,
+                 %y: !tile.buffer<f16, () -> (128, 203)>)
+    attributes {grid = affine_map<() -> (4, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 128], reduce = [64], warps = 4, stages = 3, groups = 1>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c512 = arith.constant 512 : index
+  %p = tile.program_id 0
+  %n = tile.size (d0) -> ((d0 mod 2) * 128)(%p)
+  %m = tile.size (d0) -> ((d0 floordiv 2) * 64)(%p)
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %sum = scf.for %k = %c0 to %c512 step %c64 iter_args(%acc = %zero) -> (tensor<64x128xf32>) {
+    %x = tile.load %a[%m, %k] bounds () -> (128, 512) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (128, 512)> -> tensor<64x64xf16>
+    %w = tile.load %b[%k, %n] bounds () -> (512, 203) map (d0, d1) -> (d1, d0) : !tile.buffer<f16, () -> (203, 512)> -> tensor<64x128xf16>
+    %d = tile.dot %x, %w, %acc : tensor<64x64xf16>, tensor<64x128xf16>, tensor<64x128xf32>
+    scf.yield %d : tensor<64x128xf32>
+  }
+  %h = arith.truncf %sum : tensor<64x128xf32> to tensor<64x128xf16>
+  tile.store %h, %y[%m, %n] bounds () -> (128, 203) map (d0, d1) -> (d0, d1) : tensor<64x128xf16> -> !tile.buffer<f16, () -> (128, 203)>
+  tile.return
+}
+
+// -----
+
+// No shared memory is left.
+// CHECK-LABEL: tile.kernel @no_room
+// CHECK: tile.store
+// CHECK-NOT: staged
+tile.kernel @no_room(%a: !tile.buffer<f16, () -> (9600, 512)>, %b: !tile.buffer<f16, () -> (203, 512)>,
+                 %y: !tile.buffer<f16, () -> (9600, 203)>)
+    attributes {grid = affine_map<() -> (300, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 128], reduce = [64], warps = 4, stages = 9, groups = 2>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c512 = arith.constant 512 : index
+  %p = tile.program_id 0
+  %n = tile.size (d0) -> ((d0 mod 2) * 128)(%p)
+  %m = tile.size (d0) -> ((d0 floordiv 2) * 64)(%p)
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %sum = scf.for %k = %c0 to %c512 step %c64 iter_args(%acc = %zero) -> (tensor<64x128xf32>) {
+    %x = tile.load %a[%m, %k] bounds () -> (9600, 512) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (9600, 512)> -> tensor<64x64xf16>
+    %w = tile.load %b[%k, %n] bounds () -> (512, 203) map (d0, d1) -> (d1, d0) : !tile.buffer<f16, () -> (203, 512)> -> tensor<64x128xf16>
+    %d = tile.dot %x, %w, %acc : tensor<64x64xf16>, tensor<64x128xf16>, tensor<64x128xf32>
+    scf.yield %d : tensor<64x128xf32>
+  }
+  %h = arith.truncf %sum : tensor<64x128xf32> to tensor<64x128xf16>
+  tile.store %h, %y[%m, %n] bounds () -> (9600, 203) map (d0, d1) -> (d0, d1) : tensor<64x128xf16> -> !tile.buffer<f16, () -> (9600, 203)>
+  tile.return
+}

@@ -440,3 +440,69 @@ tile.kernel @slice(%x: !tile.buffer<f16, () -> (2, 64, 64)>)
   %m = tile.tensor_map %s start () -> (0) sizes () -> (64, 64) strides () -> (1, 64) : <f16, () -> (64, 64)> -> <f16, [64, 64]>
   tile.return
 }
+
+// -----
+
+#acc = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
+tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 63)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<64x64xf16, #acc>
+  // expected-error@+1 {{expected scratch of a staged store alone, got it without 'staged'}}
+  tile.store %one, %y[%c0, %c0] bounds () -> (64, 63) map (d0, d1) -> (d0, d1) scratch 0 : tensor<64x64xf16, #acc> -> !tile.buffer<f16, () -> (64, 63)>
+  tile.return
+}
+
+// -----
+
+#acc = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
+tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 63)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<64x64xf16, #acc>
+  // expected-error@+1 {{expected rows along one of 2 dimensions, got 2}}
+  tile.store %one, %y[%c0, %c0] bounds () -> (64, 63) map (d0, d1) -> (d0, d1) staged 2 : tensor<64x64xf16, #acc> -> !tile.buffer<f16, () -> (64, 63)>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 63)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<64x64xf16>
+  // expected-error@+1 {{expected a layout of warps that hold whole rows of 128 bytes, of elements of 16 or 32 bits, got 'tensor<64x64xf16>'}}
+  tile.store %one, %y[%c0, %c0] bounds () -> (64, 63) map (d0, d1) -> (d0, d1) staged 1 : tensor<64x64xf16> -> !tile.buffer<f16, () -> (64, 63)>
+  tile.return
+}
+
+// -----
+
+#acc = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
+tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 63)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<64x64xf16, #acc>
+  // expected-error@+1 {{expected a layout of warps that hold whole rows of 128 bytes, of elements of 16 or 32 bits, got}}
+  tile.store %one, %y[%c0, %c0] bounds () -> (64, 63) map (d0, d1) -> (d0, d1) staged 0 : tensor<64x64xf16, #acc> -> !tile.buffer<f16, () -> (64, 63)>
+  tile.return
+}
+
+// -----
+
+#acc = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
+tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 63)>) attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 128 : i64, shared_bytes = 9216 : i64} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<64x64xf16, #acc>
+  // expected-error@+1 {{expected 9216 bytes of scratch, at a multiple of 16 within the kernel's 9216 bytes of shared memory, got 16 : i64}}
+  tile.store %one, %y[%c0, %c0] bounds () -> (64, 63) map (d0, d1) -> (d0, d1) staged 1 scratch 16 : tensor<64x64xf16, #acc> -> !tile.buffer<f16, () -> (64, 63)>
+  tile.return
+}
+
+// -----
+
+// Bits are stored as bytes.
+#acc = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
+tile.kernel @k(%y: !tile.buffer<i8, () -> (64, 63)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<true> : tensor<64x64xi1, #acc>
+  // expected-error@+1 {{expected a tile of 'i8' because nothing is converted on the way through shared memory, got 'tensor<64x64xi1}}
+  tile.store %one, %y[%c0, %c0] bounds () -> (64, 63) map (d0, d1) -> (d0, d1) staged 1 : tensor<64x64xi1, #acc> -> !tile.buffer<i8, () -> (64, 63)>
+  tile.return
+}
