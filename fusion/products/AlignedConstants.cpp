@@ -17,12 +17,14 @@ using namespace tilewright::fusion;
 constexpr int64_t bytesOfCopy = 16, bytesOfLine = 128;
 /// What pays for a kernel that pads the other operand: rows that are multiples of 4 bytes are gathered faster than
 /// those of 2. Measured for 52 products of halves with depths of 257 to 4,094 (H100): odd depths took 0.3 to 0.9 of the
-/// time, with fewer multiplications up to 1.3; even ones 0.7 to 0.9, with fewer columns 0.9 to 1.7.
+/// time, with fewer multiplications up to 1.3; even ones 0.7 to 0.9, with fewer columns 0.9 to 1.7. Rows that the engine
+/// can copy are padded where the constant's are no lines either (docs/performance/gpu-products.md, "Rows that are
+/// lines").
 struct PaddingRow {
   int64_t bytes; // of which rows are a multiple
   double leastColumns, leastMultiplications;
 };
-constexpr PaddingRow paddingRows[] = {{4, 1024, 1e9}, {2, 1, 1.3e8}};
+constexpr PaddingRow paddingRows[] = {{16, 1000, 5.1e8}, {4, 1024, 1e9}, {2, 1, 1.3e8}};
 /// The least columns of a constant that is turned. Singles gain by roles, so their products need rows for these as well
 /// (2 rows of each of 32 products took 1.16 times as long).
 constexpr int64_t leastColumns = 8, leastColumnsOfSingles = 32;
@@ -92,11 +94,12 @@ static std::optional<Form> alignedForm(graph::ContractOp contract, unsigned side
   if (kept.empty() || summed.empty())
     return std::nullopt;
   int64_t depth = type.getDimSize(summed.back());
-  bool isPadded =
-      rowsOf(depth, element) == Rows::Gathered && summed.size() == 1 && padsSum(contract, side, summed.back());
-  if (isPadded)
-    depth = llvm::alignTo(depth, bytesOfCopy * 8 / element.getIntOrFloatBitWidth());
   int64_t columns = type.getDimSize(kept.back());
+  bool areOdd = rowsOf(depth, element) == Rows::Gathered,
+       areNoLines = !element.isF32() && std::max(rowsOf(depth, element), rowsOf(columns, element)) < Rows::Lines,
+       isPadded = (areOdd || areNoLines) && summed.size() == 1 && padsSum(contract, side, summed.back());
+  if (isPadded)
+    depth = llvm::alignTo(depth, bytesOfLine * 8 / element.getIntOrFloatBitWidth());
   bool areEnough = element.isF32() ? columns >= leastColumnsOfSingles &&
                                          iterationsWithout(contract, 1 - side, side) >= leastRowsOfSingles
                                    : columns >= leastColumns,
@@ -176,6 +179,5 @@ bool fusion::alignsRows(graph::PadOp pad) {
   auto from = cast<RankedTensorType>(pad.getData().getType()), to = cast<RankedTensorType>(pad.getType());
   return to.getRank() > 0 &&
          llvm::any_of(pad->getUsers(), [](Operation *user) { return isa<graph::ContractOp>(user); }) &&
-         rowsOf(to.getShape().back(), to.getElementType()) != Rows::Gathered &&
-         rowsOf(from.getShape().back(), to.getElementType()) == Rows::Gathered;
+         rowsOf(to.getShape().back(), to.getElementType()) > rowsOf(from.getShape().back(), to.getElementType());
 }

@@ -53,9 +53,9 @@ module attributes {graph.nodes = ["p|MatMul", "q|MatMul"]} {
 // An odd sum: the rows of the other side are padded by a kernel of their own, and columns that are aligned stay last.
 // CHECK: fusion all: 2 launches
 // CHECK: p is split between the two because the rows that it pads are copied as they are, from memory
-// CHECK: graph.constant "{{.*}}" : tensor<520x256xf16>
-// CHECK: graph.pad %{{.*}} low [0, 0] fill 0.000000e+00 : f16 : tensor<4096x513xf16> -> tensor<4096x520xf16>
-// CHECK: graph.contract {{.*}} : tensor<4096x520xf16>, tensor<520x256xf16>
+// CHECK: graph.constant "{{.*}}" : tensor<576x256xf16>
+// CHECK: graph.pad %{{.*}} low [0, 0] fill 0.000000e+00 : f16 : tensor<4096x513xf16> -> tensor<4096x576xf16>
+// CHECK: graph.contract {{.*}} : tensor<4096x576xf16>, tensor<576x256xf16>
 // OTHERS-NOT: graph.pad
 module attributes {graph.nodes = ["p|MatMul"]} {
   func.func @main(%x: tensor<4096x513xf16>) -> tensor<4096x256xf32> {
@@ -69,8 +69,8 @@ module attributes {graph.nodes = ["p|MatMul"]} {
 // -----
 
 // Both odd, and any number of rows. The constant lies along the sum already.
-// CHECK: graph.constant "{{.*}}" : tensor<5001x4104xf16>
-// CHECK: graph.pad {{.*}} -> tensor<?x4104xf16
+// CHECK: graph.constant "{{.*}}" : tensor<5001x4160xf16>
+// CHECK: graph.pad {{.*}} -> tensor<?x4160xf16
 module attributes {graph.nodes = ["p|MatMul"]} {
   func.func @main(%x: tensor<?x4097xf16, affine_map<()[s0] -> (s0, 4097)>>) -> tensor<?x5001xf32, affine_map<()[s0] -> (s0, 5001)>> {
     %w = graph.constant "00000000000000000000000000000001" : tensor<5001x4097xf16>
@@ -121,7 +121,22 @@ module attributes {graph.nodes = ["p|MatMul", "q|MatMul"]} {
 
 // -----
 
-// Near misses: neither is a line; singles; few rows of a large constant, whose columns are streamed; few rows along the sum.
+// Neither is a line: the sum is made one.
+// CHECK: constant "{{.*}}" : tensor<5000x1024xf16>
+// CHECK: graph.pad {{.*}} tensor<4096x1000xf16> -> tensor<4096x1024xf16>
+// CHECK: graph.contract {{.*}} : tensor<4096x1024xf16>, tensor<5000x1024xf16>
+module attributes {graph.nodes = ["p|MatMul"]} {
+  func.func @main(%x: tensor<4096x1000xf16>) -> tensor<4096x5000xf32> {
+    %w = graph.constant "00000000000000000000000000000001" : tensor<1000x5000xf16>
+    %c = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {graph.node = 0 : i64}
+        : tensor<4096x1000xf16>, tensor<1000x5000xf16> -> tensor<4096x5000xf32>
+    return %c : tensor<4096x5000xf32>
+  }
+}
+
+// -----
+
+// Near misses: neither is a line, and few multiplications; singles; few rows of a large constant, whose columns are streamed; few rows along the sum.
 // CHECK: graph.constant "00000000000000000000000000000001" : tensor<1000x200xf16>
 // CHECK: graph.constant "00000000000000000000000000000002" : tensor<2048x1000xf32>
 // CHECK: graph.constant "00000000000000000000000000000003" : tensor<4096x5000xf16>
