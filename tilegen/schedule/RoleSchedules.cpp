@@ -83,6 +83,12 @@ constexpr Epilogue plainEpilogue = {1.5, 3}, mathEpilogue = {2.5, 6}, erfEpilogu
 /// What a tile costs beside that, in steps of a tile of `elementsOfStart`: filling and draining the pipeline.
 constexpr double stepsOfStart = 4;
 constexpr int64_t elementsOfStart = 16 << 10; // 128x128
+/// The elements of a tile that matrix units multiply in a step while a line of 128 bytes is copied, and how many lines
+/// it takes the time of to copy a row or a column of a tile in a step.
+constexpr double elementsOfLine = 44;
+struct Lines {
+  int64_t row = 0, column = 0;
+};
 /// Steps with which one group multiplies while the other stores, at least; more where the engine walks pixels, or
 /// results are planes.
 constexpr double leastStepsOfGroups = 4, leastStepsOfImages = 12;
@@ -212,19 +218,17 @@ static int64_t bytesOfStep(const KernelSpace &space, int64_t step) {
   return step * elementOf(space).getIntOrFloatBitWidth() / 8;
 }
 
-/// What it takes to copy a step of 128 bytes of each row and column of a tile, in the time of a step for each of its
-/// elements. The rates of the other tables include it.
-static double copyingOf(const KernelSpace &space, const MatmulTile &tile) {
-  constexpr double elementsOfLine = 44; // for which the matrix units take as long as a line takes to be copied
+/// What linesOfRow says of rows and of columns; 0 where the rates of the tables include copying.
+static Lines linesOf(const KernelSpace &space) {
   if (areSplit(space) || readsPixels(space))
-    return 0;
-  int64_t row = linesOfRow(space, space.loopsOfKind(LoopKind::Row).back()),
-          column = isTurned(space) ? 1 : linesOfRow(space, space.loopsOfKind(LoopKind::Column).back());
-  return elementsOfLine * static_cast<double>(tile.rows * row + tile.columns * column);
+    return {};
+  return {linesOfRow(space, space.loopsOfKind(LoopKind::Row).back()),
+          isTurned(space) ? 1 : linesOfRow(space, space.loopsOfKind(LoopKind::Column).back())};
 }
 
 /// The estimate at the top of this file, in steps of the best tile for each of its elements. `steps` are of 128 bytes.
-static double timeOf(const KernelSpace &space, const RoleTile &row, double steps, const TargetDesc &target) {
+static double timeOf(const KernelSpace &space, const RoleTile &row, Lines lines, double steps,
+                     const TargetDesc &target) {
   constexpr int64_t manyWarps = 8;
   int64_t blocks = blocksOf(space, row.tile);
   auto rounds = static_cast<double>(llvm::divideCeil(blocks, target.units)),
@@ -232,7 +236,8 @@ static double timeOf(const KernelSpace &space, const RoleTile &row, double steps
   Epilogue both = epilogueOf(space, row.tile, target);
   double start = areSplit(space) ? 0 : stepsOfStart * elementsOfStart,
          epilogue = start + elements * (row.tile.warps >= manyWarps ? both.ofEightWarps : both.ofFourWarps),
-         multiplying = steps * std::max(elements / row.efficiency, copyingOf(space, row.tile)),
+         copied = static_cast<double>(row.tile.rows * lines.row + row.tile.columns * lines.column),
+         multiplying = steps * std::max(elements / row.efficiency, elementsOfLine * copied),
          leastSteps = readsPixels(space) || storesPlanes(space) ? leastStepsOfImages : leastStepsOfGroups;
   if (row.groups > 1 && blocks > target.units && steps >= leastSteps)
     return elementsOfStart + rounds * std::max(multiplying, (multiplying + epilogue) / 2) + epilogue / 2;
@@ -305,12 +310,13 @@ tile::ScheduleAttr scheduleRoles(const KernelSpace &space, int64_t step, int64_t
   double least = 0, fullSteps = static_cast<double>(steps * bytesOfStep(space, step)) / bytesOfWarpgroups;
   int64_t columns = space.expectedSize(space.loopsOfKind(LoopKind::Column).back()),
           mostColumns = std::max(leastColumns, powerAbove(columns));
+  Lines lines = linesOf(space);
   for (const RoleTile &row : roleTilesOf(space)) {
     bool isSmall = areSizesKnown(space) || row.tile.rows * row.tile.columns <= largestTileOfUnknown;
     if (!isSmall || row.tile.columns > mostColumns || !isFilled(space, row.tile) ||
         !hasRegisters(space, row.tile, target) || !hasBlocks(space, row.tile, target))
       continue;
-    if (double time = timeOf(space, row, fullSteps, target); !found || time < least)
+    if (double time = timeOf(space, row, lines, fullSteps, target); !found || time < least)
       found = &row, least = time;
   }
   return found ? makeRoles(space, *found, step, steps, target) : tile::ScheduleAttr();
@@ -329,8 +335,8 @@ static const RoleTile *rowOf(const KernelSpace &space, tile::ScheduleAttr schedu
 bool areHalfRowsFaster(const KernelSpace &space, tile::ScheduleAttr roles, int64_t steps, const MatmulTile &gathering,
                        int64_t stepsOfGathering, const TargetDesc &target) {
   const RoleTile *row = rowOf(space, roles);
-  return row && timeOf(space, *row, static_cast<double>(steps) / 2, target) <
-                    timeOf(space, {gathering, gathering.ofGathering, /*groups=*/1},
+  return row && timeOf(space, *row, Lines(), static_cast<double>(steps) / 2, target) <
+                    timeOf(space, {gathering, gathering.ofGathering, /*groups=*/1}, Lines(),
                            static_cast<double>(stepsOfGathering), target);
 }
 
