@@ -10,7 +10,7 @@ struct InjectedFaults {
   bool dropBarriers = false;   // no barrier is emitted
   bool dropAwaits = false;     // no thread waits for the kernels before this one
   bool dropRingWaits = false;  // slots are read before they are full
-  bool dropStoreWaits = false; // rooms of bulk stores are overwritten before the stores have read them
+  bool dropStoreWaits = false; // rooms of results are overwritten before they have been read, or read too early
   bool dropReleases = false;   // no fence between writing a part and counting the arrival
   bool dropAcquires = false;   // no fence between counting the arrival and reading parts
   bool dropArrivals = false;   // arrivals are not counted, so that no program is the last

@@ -60,10 +60,11 @@ def AssignRolesPass : PlaceStep<"assign-roles"> {
 }
 
 def StageStoresPass : PlaceStep<"stage-stores"> {
-  let summary = "Have the copy engine store the results of roles";
+  let summary = "Have the results of roles stored through shared memory";
   let description = [{
-    Takes kernels with roles, whose blocks take several programs. Stores to memory that no tensor describes stay, and so
-    do those for which no shared memory is left.
+    Takes kernels with roles. The copy engine stores where blocks take several programs and a tensor describes the
+    memory. Rows that begin at no multiple of 16 bytes are stored by the threads of a warp together. Other stores stay,
+    and so do those for which no shared memory is left.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The target, as --target spells it">,
                  Option<"from", "from", "int64_t", "0", "Programs of a block, at least; 0: as the target says">];

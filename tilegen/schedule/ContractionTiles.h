@@ -64,9 +64,8 @@ bool isReadPlainly(mlir::Value operand);
 /// Are neighbours of the left side along the sum either next to each other in memory or a multiple of 16 bytes apart?
 /// Channels of planes of an odd size are not, and pass through registers.
 bool isLeftAligned(const KernelSpace &space);
-/// How many lines of the cache it takes the time of to bring a row of 128 bytes of the sides that vary along `loop`, one
-/// of rows or columns: 1 where rows are lines, more where the elements that they begin with are no multiple of a line
-/// apart.
+/// How many lines of the cache could be brought in the time of a row of 128 bytes, of the sides that vary along `loop`,
+/// one of rows or columns: 1 where rows are lines, more where they do not begin at multiples of a line.
 int64_t linesOfRow(const KernelSpace &space, unsigned loop);
 /// Are the right sides of all contractions read so?
 bool areRightSidesReadPlainly(const KernelSpace &space);

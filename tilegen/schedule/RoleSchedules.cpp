@@ -5,11 +5,11 @@
 //   two groups     rounds of blocks * max(multiplying, (multiplying + epilogue) / 2) + start + the last epilogue / 2
 //
 // Of two groups, one multiplies while the other has its epilogue. Multiplying takes at least as long as copying, which
-// takes longer than with the best tile where rows of the operands are no lines of the cache. Fitted to 61 products and convolutions with 2 to 180
-// steps on an H100, and 64x256, 64x320 and 128x320 of halves to 66 products. For the 107 products of RoleTilesTest,
-// what is chosen, with parts where sums are shared (SharedSums.cpp), takes 1.014 times as long as the best in the
-// geometric mean, at most 1.11 (docs/performance/gpu-products.md, "Tiles of 320 columns, and what an epilogue costs"
-// and "Which tiles are neighbours").
+// is the longer one where rows of the operands are no lines of the cache. Fitted to 61 products and convolutions with
+// 2 to 180 steps on an H100, and 64x256, 64x320 and 128x320 of halves to 66 products. For the 112 products of
+// RoleTilesTest, what is chosen, with parts where sums are shared (SharedSums.cpp), takes 1.014 times as long as the
+// best in the geometric mean, at most 1.11 (docs/performance/gpu-products.md, "Tiles of 320 columns, and what an
+// epilogue costs", "Which tiles are neighbours" and "Rows that are lines").
 #include "tilegen/schedule/RoleSchedules.h"
 
 #include "tilegen/roots/Panels.h"

@@ -182,6 +182,12 @@ TEST(InjectedFault, DroppedBarriers) { EXPECT_TRUE(isSeen("matmul", {.dropBarrie
 bool isSeenInRoles(InjectedFaults faults) { return isSeen("matmul", faults, BlockOrder::Ascending, "_groups"); }
 TEST(InjectedFault, DroppedAwaits) { EXPECT_TRUE(isSeenInRoles({.dropAwaits = true})); }
 TEST(InjectedFault, DroppedStoreWaits) { EXPECT_TRUE(isSeenInRoles({.dropStoreWaits = true})); }
+TEST(InjectedFault, DroppedMeetingsOfStagedStores) {
+  EXPECT_TRUE(isSeen("matmul", {.dropStoreWaits = true}, BlockOrder::Ascending, "136x75x328_64x64x64_bt_groups"));
+}
+TEST(InjectedFault, DroppedMasksOfStagedStores) {
+  EXPECT_TRUE(isSeen("matmul", {.dropMasks = true}, BlockOrder::Ascending, "136x75x328_64x64x64_bt_groups"));
+}
 TEST(InjectedFault, DroppedProxyFencesOfStores) { EXPECT_TRUE(isSeenInRoles({.dropProxyFences = true})); }
 TEST(InjectedFault, DroppedRingWaits) { EXPECT_TRUE(isSeenInRoles({.dropRingWaits = true})); }
 TEST(InjectedFault, DroppedRingWaitsOfAttention) { EXPECT_TRUE(isSeen("attention", {.dropRingWaits = true})); }

@@ -6,8 +6,8 @@
 //
 // A block that takes one program has no next one to go on with, and ends earlier if its threads store by themselves.
 //
-// The engine stores no rows that begin at no multiple of 16 bytes, and neither do threads in wide accesses. Such results
-// go through shared memory too, where the threads of a warp put its rows together, and store them from there:
+// Neither the engine nor wide accesses of threads can store rows that begin at no multiple of 16 bytes. Such results go
+// through shared memory too, where the threads of a warp put its rows together and store them from there:
 //
 //   tile.store %h, %y[%m, %n]    ->    tile.store %h, %y[%m, %n] staged 1
 #include "tilegen/place/Place.h"
@@ -71,8 +71,8 @@ static BulkStoreOp makeBulkStore(StoreOp store) {
                              staged->fast, /*rooms=*/1, IntegerAttr());
 }
 
-/// Stores by the engine. Gives each warp two rooms, so that one is written while the engine reads the other, or one room
-/// where shared memory does not suffice for two. Where it does not suffice for one, nothing changes.
+/// Stores by the engine. Gives each warp two rooms, so that one is written while the engine reads the other, or one
+/// room where shared memory does not suffice for two. Where it does not suffice for one, nothing changes.
 static void storeByEngine(KernelOp kernel, const PlaceFacts &facts) {
   SmallVector<StoreOp> stores;
   kernel.walk([&](StoreOp store) {
