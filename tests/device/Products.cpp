@@ -346,8 +346,8 @@ static void addRoleCases(std::vector<DeviceCase> &cases) {
         if (type != DType::I8 && !at && bt) { // what lies along the sum may have any number of columns
           roles(136, 75, 328, 64, 64, 4, 4, 2, "prime");
           roles(129, 257, 520, 128, 128, 8, 5, 1, "beside a power of two");
-          roles(72, 330, 136, 64, 128, 4, 3, 2, "multiple of 2"); // rows that begin at multiples of 4 and 8 bytes
-          roles(136, 196, 72, 128, 128, 4, 3, 2, "multiple of 4");
+          roles(72, 318, 136, 64, 128, 4, 3, 2, "multiple of 2"); // rows that begin at multiples of 4 and 8 bytes
+          roles(136, 188, 72, 128, 128, 4, 3, 2, "multiple of 4");
           roles(1000, 3081, 512, 128, 256, 8, 4, 1, "odd");
         }
       }
@@ -454,7 +454,7 @@ static void addStripCases(std::vector<DeviceCase> &cases) {
         };
         strips(64, 192, 64, 64, 4, Tail::Bias, "power of two");
         strips(72, 232, 136, 64, 4, Tail::Residual, "multiple of 8");
-        strips(72, 331, 136, 64, 4, Tail::Residual, "prime");
+        strips(72, 317, 136, 64, 4, Tail::Residual, "prime");
         strips(128, 384, 200, 128, 8, Tail::Residual, "multiple of 8");
         strips(61, 331, 67, 64, 4, Tail::Bias, "prime");
         strips(1000, 1096, 520, 64, 4, Tail::Residual, "multiple of 8");
