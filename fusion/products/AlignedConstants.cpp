@@ -96,7 +96,8 @@ static std::optional<Form> alignedForm(graph::ContractOp contract, unsigned side
   int64_t depth = type.getDimSize(summed.back());
   int64_t columns = type.getDimSize(kept.back());
   bool areOdd = rowsOf(depth, element) == Rows::Gathered,
-       areNoLines = !element.isF32() && std::max(rowsOf(depth, element), rowsOf(columns, element)) < Rows::Lines,
+       areNoLines = !element.isF32() && !isStreamed(contract, side) &&
+                    std::max(rowsOf(depth, element), rowsOf(columns, element)) < Rows::Lines,
        isPadded = (areOdd || areNoLines) && summed.size() == 1 && padsSum(contract, side, summed.back());
   if (isPadded)
     depth = llvm::alignTo(depth, bytesOfLine * 8 / element.getIntOrFloatBitWidth());

@@ -98,13 +98,14 @@ int64_t linesOfRow(const KernelSpace &space, unsigned loop) {
   unsigned sum = space.loopsOfKind(LoopKind::Reduction).back();
   int64_t apart = 0; // what divides the distances between rows
   for (const Access &access : space.nest.accesses) {
-    AffineExpr along = space.strideOf(access, loop), down = space.strideOf(access, sum);
-    AffineExpr none = getAffineConstantExpr(0, space.nest.context), one = getAffineConstantExpr(1, space.nest.context);
-    if (!along || !down || along == none || down == none)
+    AffineExpr along = space.strideOf(access, loop), down = space.strideOf(access, sum),
+               none = getAffineConstantExpr(0, space.nest.context);
+    if (along == none || down == none)
       continue;
     for (unsigned i = 0; i < space.loops().size(); ++i)
-      if (AffineExpr stride = space.strideOf(access, i); stride && stride != one && stride != none)
-        apart = std::gcd(apart, static_cast<int64_t>(stride.getLargestKnownDivisor()));
+      if (auto stride = dyn_cast_if_present<AffineConstantExpr>(space.strideOf(access, i));
+          stride && stride.getValue() != 1)
+        apart = std::gcd(apart, stride.getValue());
   }
   int64_t bytes = apart * elementOf(space).getIntOrFloatBitWidth() / 8;
   return bytes % bytesOfLine == 0 ? 1 : bytes % bytesOfSector == 0 ? ofSectors : ofOthers;

@@ -65,7 +65,8 @@ bool isReadPlainly(mlir::Value operand);
 /// Channels of planes of an odd size are not, and pass through registers.
 bool isLeftAligned(const KernelSpace &space);
 /// How many lines of the cache could be brought in the time of a row of 128 bytes, of the sides that vary along `loop`,
-/// one of rows or columns: 1 where rows are lines, more where they do not begin at multiples of a line.
+/// one of rows or columns: 1 where rows are lines, more where they do not begin at multiples of a line. Distances that
+/// are not known count as lines.
 int64_t linesOfRow(const KernelSpace &space, unsigned loop);
 /// Are the right sides of all contractions read so?
 bool areRightSidesReadPlainly(const KernelSpace &space);

@@ -14,6 +14,7 @@
 
 #include "tilegen/roots/Panels.h"
 #include "tilegen/tile/MatmulPrecision.h"
+#include "tilegen/tile/StorePieces.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
@@ -218,9 +219,9 @@ static int64_t bytesOfStep(const KernelSpace &space, int64_t step) {
   return step * elementOf(space).getIntOrFloatBitWidth() / 8;
 }
 
-/// What linesOfRow says of rows and of columns; 0 where the rates of the tables include copying.
+/// What linesOfRow says of rows and of columns; 0 for images and split singles, whose tables' rates include copying.
 static Lines linesOf(const KernelSpace &space) {
-  if (areSplit(space) || readsPixels(space))
+  if (areSplit(space) || readsPixels(space) || storesPlanes(space) || !isLeftAligned(space))
     return {};
   return {linesOfRow(space, space.loopsOfKind(LoopKind::Row).back()),
           isTurned(space) ? 1 : linesOfRow(space, space.loopsOfKind(LoopKind::Column).back())};
@@ -246,12 +247,28 @@ static double timeOf(const KernelSpace &space, const RoleTile &row, Lines lines,
 
 //===- Schedules --------------------------------------------------------------------------------------------------===//
 
-/// Shared memory through which the copy engine stores results: for each warp 16 rows of 128 bytes
-/// (tilegen/place/roles/StageStores.cpp).
+/// Does some result have rows that begin at no multiple of 16 bytes, so that stores of it may be staged?
+static bool storesOddRows(const KernelSpace &space) {
+  graph::KernelOp kernel = space.source;
+  return !storesPlanes(space) && llvm::any_of(kernel.getResultTypes(), [](Type type) {
+    auto tensor = cast<RankedTensorType>(type);
+    unsigned bits = tensor.getElementTypeBitWidth();
+    return (bits == 16 || bits == 32) && tensor.getRank() && !tensor.isDynamicDim(tensor.getRank() - 1) &&
+           tensor.getShape().back() * bits / 8 % tile::storedChunkBytes != 0;
+  });
+}
+
+/// Shared memory through which results are stored: for each warp 16 rows of 128 bytes where the copy engine stores
+/// them, and of a chunk more where threads store odd rows (tilegen/place/roles/StageStores.cpp).
 static int64_t bytesOfResults(const KernelSpace &space, const RoleTile &row, const TargetDesc &target) {
-  constexpr int64_t bytesOfWarp = 2048;
-  int64_t rounds = llvm::divideCeil(blocksOf(space, row.tile), target.units), from = target.roles.bulkStoresFrom;
-  return from && rounds >= from ? row.tile.warps * row.groups * bytesOfWarp : 0;
+  constexpr int64_t rowsOfWarp = 16;
+  int64_t rounds = llvm::divideCeil(blocksOf(space, row.tile), target.units), from = target.roles.bulkStoresFrom,
+          bytesOfRow = 0;
+  if (storesOddRows(space))
+    bytesOfRow = tile::stagedRowBytes;
+  else if (from && rounds >= from)
+    bytesOfRow = tile::tensorMapRowBytes;
+  return row.tile.warps * row.groups * rowsOfWarp * bytesOfRow;
 }
 
 /// How many stages of a tile, in steps of `step` elements, there is shared memory for, beside so many bytes.
