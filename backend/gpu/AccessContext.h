@@ -41,6 +41,12 @@ struct KernelDistributor::AccessContext {
   /// Whether register r is within the access's bounds, in each dimension but `except`; null: always.
   Value isInBounds(unsigned r, std::optional<unsigned> except = std::nullopt);
 
+  /// Both conditions; null: always.
+  Value both(Value a, Value b) { return !a ? b : !b ? a : mlir::arith::AndIOp::create(d.b_, a, b).getResult(); }
+  /// A word, which is not negative, and a constant in the type of addresses.
+  Value widen(Value word);
+  Value constant(int64_t value) { return mlir::arith::ConstantOp::create(d.b_, d.b_.getIntegerAttr(type, value)); }
+
   /// Whether a chunk may be live in part only, or sizes may not be the multiples that the chunks assume.
   bool mayCut() const;
   /// Whether all chunks are whole and aligned as they assume: one answer for the whole block.
@@ -52,9 +58,6 @@ private:
   Value remainingFrom(Value offset, Value bound);
   llvm::SmallVector<Value> coordinates(unsigned r);
   Value tileIsLive();
-  Value both(Value a, Value b) { return !a ? b : !b ? a : mlir::arith::AndIOp::create(d.b_, a, b).getResult(); }
-  Value widen(Value word);
-  Value constant(int64_t value) { return mlir::arith::ConstantOp::create(d.b_, d.b_.getIntegerAttr(type, value)); }
 };
 
 /// Builds what `build` builds under `condition`; null: unconditionally.

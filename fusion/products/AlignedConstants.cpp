@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::fusion;
 
-constexpr int64_t bytesOfCopy = 16, bytesOfLine = 128;
+constexpr int64_t bytesOfCopy = 16;
 /// What pays for a kernel that pads the other operand: rows that are multiples of 4 bytes are gathered faster than
 /// those of 2. Measured for 52 products of halves with depths of 257 to 4,094 (H100): odd depths took 0.3 to 0.9 of the
 /// time, with fewer multiplications up to 1.3; even ones 0.7 to 0.9, with fewer columns 0.9 to 1.7. Rows that the

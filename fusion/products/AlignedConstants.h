@@ -25,6 +25,9 @@ namespace tilewright::fusion {
 /// helps, pads the sum in large products, with zeros. Constants are halves or, with `singles`, float32.
 void alignConstants(mlir::func::FuncOp main, bool singles);
 
+/// A line of the second-level cache of NVIDIA's GPUs, in bytes.
+inline constexpr int64_t bytesOfLine = 128;
+
 /// True if `pad` makes the rows of a contraction's operand multiples of 16 bytes, or of 128.
 bool alignsRows(graph::PadOp pad);
 

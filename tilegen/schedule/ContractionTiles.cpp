@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tilegen/schedule/ContractionTiles.h"
 
+#include "fusion/products/AlignedConstants.h"
 #include "fusion/windows/WalkedPixels.h"
 #include "tilegen/tile/MatmulPrecision.h"
 
@@ -94,7 +95,7 @@ bool isLeftAligned(const KernelSpace &space) {
 // Fitted to two products of 4096x4096x1000 and 4096x5000x1000 with six tiles each, of which one side or both are no
 // lines, on an H200 (docs/performance/gpu-products.md, "Rows that are lines").
 int64_t linesOfRow(const KernelSpace &space, unsigned loop) {
-  constexpr int64_t bytesOfLine = 128, bytesOfSector = 32, ofSectors = 2, ofOthers = 4;
+  constexpr int64_t bytesOfSector = 32, ofSectors = 2, ofOthers = 4;
   unsigned sum = space.loopsOfKind(LoopKind::Reduction).back();
   int64_t apart = 0; // what divides the distances between rows
   for (const Access &access : space.nest.accesses) {
@@ -108,7 +109,7 @@ int64_t linesOfRow(const KernelSpace &space, unsigned loop) {
         apart = std::gcd(apart, stride.getValue());
   }
   int64_t bytes = apart * elementOf(space).getIntOrFloatBitWidth() / 8;
-  return bytes % bytesOfLine == 0 ? 1 : bytes % bytesOfSector == 0 ? ofSectors : ofOthers;
+  return bytes % fusion::bytesOfLine == 0 ? 1 : bytes % bytesOfSector == 0 ? ofSectors : ofOthers;
 }
 
 int64_t bytesOfPixels(const KernelSpace &space) {

@@ -25,6 +25,13 @@ unsigned StorePieces::registerAt(int64_t piece, unsigned number) const {
   return r;
 }
 
+unsigned StorePieces::neighbours(const Layout &layout, const TileShape &shape, unsigned fast, int64_t limit) const {
+  unsigned bits = 0;
+  while (bits < within.size() && int64_t(2) << bits <= limit && layout.reg[within[bits]] == shape.basis(fast, bits))
+    ++bits;
+  return 1u << bits;
+}
+
 /// The only dimension besides `fast` in which the tile has more than one element; nullopt where there are none or
 /// several.
 static std::optional<unsigned> otherDimension(const TileShape &shape, unsigned fast) {

@@ -16,6 +16,9 @@ struct StorePieces {
   int64_t count() const { return int64_t(1) << pieces.size(); }
   /// The number of the register that holds element `number` of a thread's part of a piece.
   unsigned registerAt(int64_t piece, unsigned number) const;
+  /// How many elements of a thread's part, from each multiple of that number on, are neighbours in a row: a power of
+  /// two, at most `limit`.
+  unsigned neighbours(const Layout &layout, const TileShape &shape, unsigned fast, int64_t limit) const;
   /// Where the tile's element `flat` is in its piece, as an index of elements in shared memory.
   uint32_t address(const TileShape &shape, unsigned fast, uint32_t flat) const;
 };

@@ -39,16 +39,6 @@ private:
     return LLVM::GEPOp::create(b_, base.getType(), b_.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
   }
 
-  /// How many elements of a piece, from each multiple of that number on, are neighbours in a row: at most 16 bytes.
-  unsigned width() {
-    constexpr int64_t mostBytes = 16;
-    unsigned bits = 0;
-    while (bits < pieces_.within.size() && (elementBytes(type_.getElementType()) << bits) < mostBytes &&
-           layout_.reg[pieces_.within[bits]] == shape_.basis(op_.getFast(), bits))
-      ++bits;
-    return 1u << bits;
-  }
-
   void storePiece(int64_t piece, Value room) {
     CopyEngine &engine = *d_.target_.copyEngine();
     if (!d_.faults_.dropStoreWaits)
@@ -108,7 +98,7 @@ private:
     if (isMatrices())
       return writeMatrices(piece, room, elements);
     Type element = type_.getElementType();
-    unsigned count = width();
+    unsigned count = pieces_.neighbours(layout_, shape_, op_.getFast(), storedChunkBytes / elementBytes(element));
     for (unsigned i = 0; i < elements.size(); i += count) {
       Value value = elements[i];
       if (count > 1)

@@ -95,31 +95,18 @@ private:
   }
 
   Value add(Value a, Value b) { return arith::AddIOp::create(b_, a, b); }
-  Value constant(Value like, int64_t value) {
-    return arith::ConstantOp::create(b_, b_.getIntegerAttr(like.getType(), value));
-  }
   /// How many elements behind the start of a chunk an element of global memory is: i32.
   Value inChunk(Value address) {
-    Value rest = arith::AndIOp::create(b_, address, constant(address, chunk_ - 1));
+    Value rest = arith::AndIOp::create(b_, address, stored_.constant(chunk_ - 1));
     return rest.getType().isInteger(32) ? rest : arith::TruncIOp::create(b_, b_.getI32Type(), rest).getResult();
   }
   Value pointer(Value position) {
     return LLVM::GEPOp::create(b_, room_.getType(), element_, room_, ArrayRef<LLVM::GEPArg>{position});
   }
-  Value widen(Value word, Value like) {
-    return like.getType().isInteger(32) ? word : arith::ExtUIOp::create(b_, like.getType(), word).getResult();
-  }
 
   //===- To shared memory -----------------------------------------------------------------------------------------===//
 
-  /// How many neighbours in a row a thread holds, from each multiple of that number on: at most `limit`.
-  unsigned neighbours(int64_t limit) {
-    unsigned bits = 0;
-    while (bits < pieces_.within.size() && int64_t(2) << bits <= limit &&
-           layout_.reg[pieces_.within[bits]] == shape_.basis(fast_, bits))
-      ++bits;
-    return 1u << bits;
-  }
+  unsigned neighbours(int64_t limit) { return pieces_.neighbours(layout_, shape_, fast_, limit); }
 
   void writeAt(Value position, Value value, int64_t bytes) {
     LLVM::StoreOp::create(b_, value, pointer(position), bytes);
@@ -150,7 +137,7 @@ private:
       Value &start = starts[ofRow];
       if (!start) {
         Value address = held_.place(r).address, held = add(column, d_.i32(ofColumn));
-        Value first = arith::SubIOp::create(b_, address, widen(held, address));
+        Value first = arith::SubIOp::create(b_, address, stored_.widen(held));
         start = arith::MulIOp::create(b_, add(row, d_.i32(ofRow)), d_.i32(pitch_));
         start = add(add(start, column), inChunk(first));
       }
@@ -172,12 +159,10 @@ private:
     unsigned r = i + piece * rowRegisters_;
     Value address = stored_.place(r).address, column = arith::MulIOp::create(b_, lane_, d_.i32(chunk_));
     Value row = add(ofLane(rows_, [&](uint32_t basis) { return rowOf(basis); }), d_.i32(rowOf(rows_.element(r))));
-    return {arith::SubIOp::create(b_, address, widen(column, address)), inChunk(address),
+    return {arith::SubIOp::create(b_, address, stored_.widen(column)), inChunk(address),
             arith::MulIOp::create(b_, row, d_.i32(pitch_)),
             d_.faults_.dropMasks ? Value() : stored_.isInBounds(r, /*except=*/fast_)};
   }
-
-  Value both(Value a, Value b) { return a ? arith::AndIOp::create(b_, a, b).getResult() : b; }
 
   /// Moves `count` elements, of which the first is `column` elements (i32) behind the row's first chunk.
   void move(const Row &row, Value column, int64_t count, Value condition) {
@@ -185,8 +170,8 @@ private:
       Type type = count == 1 ? element_ : VectorType::get(count, element_);
       unsigned bytes = count * elementBytes(element_);
       Value value = LLVM::LoadOp::create(b_, type, pointer(add(row.position, column)), bytes);
-      Value chunk = arith::SubIOp::create(b_, row.start, widen(row.shift, row.start));
-      LLVM::StoreOp::create(b_, value, stored_.pointer(add(chunk, widen(column, row.start))), bytes);
+      Value chunk = arith::SubIOp::create(b_, row.start, stored_.widen(row.shift));
+      LLVM::StoreOp::create(b_, value, stored_.pointer(add(chunk, stored_.widen(column))), bytes);
     });
   }
 
@@ -196,11 +181,11 @@ private:
     Value isInside = arith::CmpIOp::create(b_, arith::CmpIPredicate::ne, lane_, d_.i32(0));
     for (unsigned i = 0; i < rowRegisters_; ++i) {
       Row row = rowAt(piece, i);
-      move(row, arith::MulIOp::create(b_, lane_, d_.i32(chunk_)), chunk_, both(row.live, isInside));
+      move(row, arith::MulIOp::create(b_, lane_, d_.i32(chunk_)), chunk_, stored_.both(row.live, isInside));
       Value isFirst = arith::CmpIOp::create(b_, arith::CmpIPredicate::uge, lane_, row.shift);
       Value live = row.live;
       if (chunk_ < lanesOfRow)
-        live = both(live, arith::CmpIOp::create(b_, arith::CmpIPredicate::ult, lane_, d_.i32(chunk_)));
+        live = stored_.both(live, arith::CmpIOp::create(b_, arith::CmpIPredicate::ult, lane_, d_.i32(chunk_)));
       move(row, arith::SelectOp::create(b_, isFirst, lane_, add(lane_, d_.i32(pieces_.width))), 1, live);
     }
     return {};
@@ -218,7 +203,7 @@ private:
     Value column = add(loop.getInductionVar(), lane_);
     Value isLive = arith::CmpIOp::create(b_, arith::CmpIPredicate::slt, column, liveColumns);
     for (const Row &row : rows)
-      move(row, add(column, row.shift), 1, both(d_.faults_.dropMasks ? Value() : row.live, isLive));
+      move(row, add(column, row.shift), 1, stored_.both(d_.faults_.dropMasks ? Value() : row.live, isLive));
     return {};
   }
 

@@ -6,7 +6,7 @@
 #sum_last = affine_map<(m, n, k) -> (n, k)>
 #result = affine_map<(m, n, k) -> (m, n)>
 
-// The left side's rows are lines of 128 bytes, then they are not: a tile that is more nearly square copies fewer.
+// The left side's rows are lines of 128 bytes, then they are not: a larger tile copies fewer rows for what it multiplies.
 // CHECK: graph.kernel @lines
 // CHECK-SAME: tile = [128, 128], reduce = [64], warps = 4, stages = 6, groups = 2
 graph.kernel @lines(%x: tensor<4096x1024xf16>, %w: tensor<1024x4096xf16>) -> tensor<4096x4096xf16> attributes {root = #graph.root<matmul>} {

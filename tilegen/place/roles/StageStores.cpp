@@ -22,7 +22,7 @@ using namespace tilewright::tile;
 namespace {
 
 /// A store as the engine does it.
-struct StagedStore {
+struct EngineStore {
   unsigned fast;
   BulkAccess access;
 };
@@ -38,7 +38,7 @@ static std::optional<int64_t> programsOfBlock(StoreOp store) {
   return end && step ? std::optional(llvm::divideCeil(*end, *step)) : std::nullopt;
 }
 
-static std::optional<StagedStore> findStaged(StoreOp store) {
+static std::optional<EngineStore> asEngineStore(StoreOp store) {
   Access access = Access::of(store);
   auto tile = cast<RankedTensorType>(store.getValue().getType());
   if (tile.getElementType() != store.getBuffer().getType().getElementType())
@@ -52,23 +52,23 @@ static std::optional<StagedStore> findStaged(StoreOp store) {
     if (!boxes)
       return std::nullopt;
     boxes->box[1] = pieces->rows; // behind the rows come the dimensions in which the tile has one element
-    return StagedStore{fast, std::move(*boxes)};
+    return EngineStore{fast, std::move(*boxes)};
   }
   return std::nullopt;
 }
 
 /// Creates the bulk store in front of `store`, with one room; null where the engine cannot do it.
 static BulkStoreOp makeBulkStore(StoreOp store) {
-  std::optional<StagedStore> staged = findStaged(store);
-  if (!staged)
+  std::optional<EngineStore> engine = asEngineStore(store);
+  if (!engine)
     return {};
   OpBuilder b(store->getParentOfType<RolesOp>());
-  Value map = makeTensorMap(b, store.getLoc(), staged->access, store.getBuffer());
+  Value map = makeTensorMap(b, store.getLoc(), engine->access, store.getBuffer());
   b.setInsertionPoint(store);
   unsigned symbols = store->getParentOfType<KernelOp>().getNumSymbols();
   return BulkStoreOp::create(b, store.getLoc(), store.getValue(), map,
-                             boxCoordinates(b, store.getLoc(), staged->access, store.getOffsets(), symbols),
-                             staged->fast, /*rooms=*/1, IntegerAttr());
+                             boxCoordinates(b, store.getLoc(), engine->access, store.getOffsets(), symbols),
+                             engine->fast, /*rooms=*/1, IntegerAttr());
 }
 
 /// Stores by the engine. Gives each warp two rooms, so that one is written while the engine reads the other, or one
@@ -80,19 +80,19 @@ static void storeByEngine(KernelOp kernel, const PlaceFacts &facts) {
         programsOfBlock(store).value_or(facts.bulkStoresFrom) >= facts.bulkStoresFrom)
       stores.push_back(store);
   });
-  SmallVector<std::pair<StoreOp, BulkStoreOp>> staged;
+  SmallVector<std::pair<StoreOp, BulkStoreOp>> found;
   for (StoreOp store : stores)
     if (BulkStoreOp bulk = makeBulkStore(store))
-      staged.push_back({store, bulk});
+      found.push_back({store, bulk});
   auto fits = [&](int64_t rooms) {
-    for (auto [store, bulk] : staged) {
+    for (auto [store, bulk] : found) {
       auto tile = cast<RankedTensorType>(bulk.getValue().getType());
       bulk.setRooms(std::min(rooms, storePieces(tile, bulk.getFast())->count()));
     }
     return assignAddresses(kernel) <= facts.sharedBytes;
   };
   bool changes = fits(2) || fits(1);
-  for (auto [store, bulk] : staged) {
+  for (auto [store, bulk] : found) {
     Operation *map = bulk.getMap().getDefiningOp();
     changes ? store.erase() : bulk.erase();
     if (map->use_empty())

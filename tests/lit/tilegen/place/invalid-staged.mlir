@@ -14,7 +14,7 @@ tile.kernel @no_role(%y: !tile.buffer<f16, () -> (64, 63)>)
 
 // -----
 
-// Columns are every other element, and begin at any multiple of 8.
+// Columns are every other element.
 #acc = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
 tile.kernel @no_rows(%y: !tile.buffer<f16, () -> (64, 128)>)
     attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 128 : i64, shared_bytes = 9216 : i64} {
