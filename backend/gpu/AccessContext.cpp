@@ -65,16 +65,41 @@ KernelDistributor::AccessContext::AccessContext(KernelDistributor &d, const Acce
   }
   for (AffineExpr size : access.buffer.getType().getSizes().getResults())
     sizes.push_back(emitter.emit(size));
+  if (chunks.vector == 1)
+    walked = walkedDimension();
   chooseRecomputed();
+}
+
+std::optional<unsigned> KernelDistributor::AccessContext::walkedDimension() const {
+  auto loop = dyn_cast<scf::ForOp>(access.op->getParentOp());
+  auto schedule = d.kernel_.getScheduleAttr();
+  if (!loop || !schedule || schedule.getRoot() != graph::RootKind::RowReduction)
+    return std::nullopt;
+  for (unsigned i = 0; i < shape.rank(); ++i)
+    if (access.offsets[i] == loop.getInductionVar() && !isAlwaysLive(access, i))
+      return i;
+  return std::nullopt;
+}
+
+unsigned KernelDistributor::AccessContext::maskedBits(unsigned dim) const {
+  if (isAlwaysLive(access, dim))
+    return 0;
+  return llvm::count_if(layout.reg, [&](uint32_t basis) { return shape.coordinate(basis, dim) != 0; });
+}
+
+bool KernelDistributor::AccessContext::hasPredicates() const {
+  auto schedule = d.kernel_.getScheduleAttr();
+  return d.target_.predicatesLoads() && !d.contracts_ && !isConstant(access.buffer) &&
+         !(schedule && schedule.getUnrolled()) &&
+         llvm::any_of(llvm::seq(shape.rank()), [&](unsigned dim) { return maskedBits(dim) > 0; });
 }
 
 void KernelDistributor::AccessContext::chooseRecomputed() {
   if ((mayCut() ? layout.registers() : starts().size()) <= 8)
     return;
-  SmallVector<unsigned> bits(shape.rank(), 0);
+  SmallVector<unsigned> bits;
   for (unsigned i = 0; i < shape.rank(); ++i)
-    if (!isAlwaysLive(access, i))
-      bits[i] = llvm::count_if(layout.reg, [&](uint32_t basis) { return shape.coordinate(basis, i) != 0; });
+    bits.push_back(maskedBits(i));
   recomputed = llvm::max_element(bits) - bits.begin();
 }
 
@@ -127,23 +152,25 @@ unsigned KernelDistributor::AccessContext::registerAt(unsigned start, unsigned i
 }
 
 bool KernelDistributor::AccessContext::mayCut() const {
-  return chunks.vector > 1 && (chunks.aligned || !isLiveTogether(access, chunks.dim, chunks.vector));
+  return walked || (chunks.vector > 1 && (chunks.aligned || !isLiveTogether(access, chunks.dim, chunks.vector)));
 }
 
 Value KernelDistributor::AccessContext::isWhole() {
+  if (walked)
+    return isLiveAlong(*walked);
   Value aligned;
   for (auto [i, symbol] : llvm::enumerate(symbols))
     if (i < 64 && chunks.aligned >> i & 1) {
       Value rest = arith::AndIOp::create(d.b_, symbol, constant(chunks.vector - 1));
       aligned = both(aligned, arith::CmpIOp::create(d.b_, arith::CmpIPredicate::eq, rest, constant(0)));
     }
-  return isLiveTogether(access, chunks.dim, chunks.vector, chunks.aligned) ? aligned : both(aligned, tileIsLive());
+  return isLiveTogether(access, chunks.dim, chunks.vector, chunks.aligned) ? aligned
+                                                                           : both(aligned, isLiveAlong(chunks.dim));
 }
 
-/// Is all of the tile live along the chunks' dimension?
-Value KernelDistributor::AccessContext::tileIsLive() {
-  return arith::CmpIOp::create(d.b_, arith::CmpIPredicate::sge, remaining[chunks.dim],
-                               d.i32(access.tile.getDimSize(chunks.dim)));
+/// Is all of the tile live along the dimension?
+Value KernelDistributor::AccessContext::isLiveAlong(unsigned dim) {
+  return arith::CmpIOp::create(d.b_, arith::CmpIPredicate::sge, remaining[dim], d.i32(access.tile.getDimSize(dim)));
 }
 
 //===- Addresses --------------------------------------------------------------------------------------------------===//
@@ -180,9 +207,9 @@ Value KernelDistributor::AccessContext::isInBounds(unsigned r, std::optional<uns
   return live;
 }
 
-KernelDistributor::AccessContext::Place KernelDistributor::AccessContext::place(unsigned r) {
+KernelDistributor::AccessContext::Place KernelDistributor::AccessContext::place(unsigned r, bool isWhole) {
   SmallVector<Value> dims = coordinates(r);
-  Value live = isInBounds(r);
+  Value live = isInBounds(r, isWhole ? walked : std::nullopt);
   IndexEmitter emitter(d.b_, type, dims, symbols, facts, knownSymbols);
   Value address;
   for (auto [i, expr] : llvm::enumerate(access.map.getResults())) {

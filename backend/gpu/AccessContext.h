@@ -22,6 +22,9 @@ struct KernelDistributor::AccessContext {
   /// A dimension whose comparisons are computed again for each chunk instead of kept in registers, if there are many
   /// chunks; nullopt if there are few.
   std::optional<unsigned> recomputed;
+  /// For single elements in a loop: the dimension that it walks. All steps but the last are whole, and have a version
+  /// without the comparisons. Not beside a contraction, which would be in the loop twice.
+  std::optional<unsigned> walked;
 
   AccessContext(KernelDistributor &d, const tile::Access &access, const tile::Layout &layout, Chunks chunks);
 
@@ -35,8 +38,8 @@ struct KernelDistributor::AccessContext {
     Value address; // element offset
     Value live;    // null: always
   };
-  /// Where register r is in memory, and whether it may be accessed.
-  Place place(unsigned r);
+  /// Where register r is in memory, and whether it may be accessed; `isWhole` in the version without comparisons.
+  Place place(unsigned r, bool isWhole = false);
   Value pointer(Value offset);
   /// Whether register r is within the access's bounds, in each dimension but `except`; null: always.
   Value isInBounds(unsigned r, std::optional<unsigned> except = std::nullopt);
@@ -47,17 +50,27 @@ struct KernelDistributor::AccessContext {
   Value widen(Value word);
   Value constant(int64_t value) { return mlir::arith::ConstantOp::create(d.b_, d.b_.getIntegerAttr(type, value)); }
 
-  /// Whether a chunk may be live in part only, or sizes may not be the multiples that the chunks assume.
+  /// Whether loads of single elements have predicates instead of branches: where a thread has several, each with a
+  /// condition of its own. Where all have one condition, the optimizer makes one branch of it. Beside a contraction,
+  /// what is computed in branches takes no registers beside the accumulators. Constants are loaded early, and loads of
+  /// overlapping windows are merged: neither happens to assembly.
+  bool hasPredicates() const;
+
+  /// Whether a chunk, or a step of a loop, may be live in part only, or sizes may not be the multiples that the chunks
+  /// assume.
   bool mayCut() const;
-  /// Whether all chunks are whole and aligned as they assume: one answer for the whole block.
+  /// Whether all chunks, or the step, are whole and aligned as they assume: one answer for the whole block.
   Value isWhole();
 
 private:
   void chooseType();
+  /// Bits of the register number on which comparisons along `dim` depend.
+  unsigned maskedBits(unsigned dim) const;
   void chooseRecomputed();
+  std::optional<unsigned> walkedDimension() const;
   Value remainingFrom(Value offset, Value bound);
   llvm::SmallVector<Value> coordinates(unsigned r);
-  Value tileIsLive();
+  Value isLiveAlong(unsigned dim);
 };
 
 /// Builds what `build` builds under `condition`; null: unconditionally.

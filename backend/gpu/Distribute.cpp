@@ -2,7 +2,9 @@
 // Every placed kernel of a module, distributed by itself.
 #include "backend/gpu/Distribute.h"
 #include "backend/gpu/KernelDistributor.h"
-#include "backend/math/NarrowProducts.h"
+#include "backend/math/tiles/ApproximateExponentials.h"
+#include "backend/math/tiles/NarrowProducts.h"
+#include "backend/math/tiles/RowReciprocals.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -14,6 +16,8 @@ FailureOr<OwningOpRef<ModuleOp>> tilewright::distribute(ModuleOp module, GpuTarg
     if (!kernel.isPlaced())
       return kernel.emitOpError("expected a placed kernel: run the stage 'place' first");
     narrowProducts(kernel);
+    approximateExponentials(kernel);
+    divideByRowReciprocals(kernel); // whose comparisons are no smooth uses
     if (failed(KernelDistributor(kernel, *output, target, faults).run()))
       return failure();
   }

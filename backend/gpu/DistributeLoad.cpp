@@ -20,11 +20,11 @@ struct KernelDistributor::PendingLoad {
   Type type(int64_t count) { return count == 1 ? stored() : VectorType::get(count, stored()); }
 };
 
-/// `count` elements from register `r` on. A dead access reads the fill value in constant memory instead. On targets
-/// where a branch around one load becomes a predicate, single elements are branched around instead: predicated loads
-/// share one address, while a selected address for each of many elements would not fit in registers.
-Value KernelDistributor::loadAt(PendingLoad &load, unsigned r, int64_t count) {
-  auto [offset, live] = load.context.place(r);
+/// `count` elements from register `r` on. A dead access reads the fill value in constant memory instead. Where loads
+/// have predicates, single elements have those, or a branch around them: they share one address, while a selected
+/// address for each of many elements would not fit in registers.
+Value KernelDistributor::loadAt(PendingLoad &load, unsigned r, int64_t count, bool isWhole) {
+  auto [offset, live] = load.context.place(r, isWhole);
   auto loadFrom = [&](Value pointer) {
     return LLVM::LoadOp::create(b_, load.type(count), pointer, count * elementBytes(load.stored()));
   };
@@ -33,6 +33,8 @@ Value KernelDistributor::loadAt(PendingLoad &load, unsigned r, int64_t count) {
   if (count > 1 || !target_.predicatesLoads())
     return loadFrom(arith::SelectOp::create(b_, live, load.context.pointer(offset), load.fill));
   Value dead = fillValue(load.stored(), load.op.getFillAttr());
+  if (load.context.hasPredicates())
+    return target_.loadWhere(b_, live, load.context.pointer(offset), dead);
   return eitherWay(
              b_, live, load.stored(), [&] { return Registers{loadFrom(load.context.pointer(offset))}; },
              [&] { return Registers{dead}; })
@@ -44,26 +46,29 @@ void KernelDistributor::loadChunks(PendingLoad &load, size_t first, size_t last)
   AccessContext &context = load.context;
   int64_t width = context.chunks.vector;
   auto starts = ArrayRef(load.starts).slice(first, last - first);
-  auto wide = [&] {
+  auto wide = [&](bool isWhole) {
     Registers chunks;
     for (unsigned start : starts)
-      chunks.push_back(loadAt(load, start, width));
+      chunks.push_back(loadAt(load, start, width, isWhole));
     return chunks;
   };
   auto narrow = [&] {
+    if (width == 1)
+      return wide(/*isWhole=*/false);
     Registers chunks;
     for (unsigned start : starts) {
       Registers elements;
       for (int64_t i = 0; i < width; ++i)
-        elements.push_back(loadAt(load, context.registerAt(start, i), 1));
+        elements.push_back(loadAt(load, context.registerAt(start, i), 1, /*isWhole=*/false));
       chunks.push_back(vector::FromElementsOp::create(b_, cast<VectorType>(load.type(width)), elements));
     }
     return chunks;
   };
   Registers chunks =
       load.whole
-          ? Registers(eitherWay(b_, load.whole, SmallVector<Type>(starts.size(), load.type(width)), wide, narrow))
-          : wide();
+          ? Registers(eitherWay(
+                b_, load.whole, SmallVector<Type>(starts.size(), load.type(width)), [&] { return wide(true); }, narrow))
+          : wide(false);
   bool isBool = context.access.tile.getElementType().isInteger(1) && !load.stored().isInteger(1);
   Registers &registers = registers_[load.op.getResult()];
   for (auto [start, chunk] : llvm::zip(starts, chunks)) {

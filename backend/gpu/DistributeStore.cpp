@@ -43,8 +43,8 @@ private:
     return elements;
   }
 
-  void storeAt(unsigned r, Value value, int64_t count) {
-    auto [offset, live] = context_.place(r);
+  void storeAt(unsigned r, Value value, int64_t count, bool isWhole = false) {
+    auto [offset, live] = context_.place(r, isWhole);
     onlyWhere(b_, d_.faults_.dropMasks ? Value() : live, [&, offset = offset] {
       LLVM::StoreOp::create(b_, value, context_.pointer(offset), count * elementBytes(stored_));
     });
@@ -57,7 +57,7 @@ private:
       storeAt(start,
               width == 1 ? elements[0]
                          : vector::FromElementsOp::create(b_, VectorType::get(width, stored_), elements).getResult(),
-              width);
+              width, /*isWhole=*/context_.mayCut());
     }
   }
 

@@ -53,8 +53,12 @@ public:
   /// value. Orders no other access.
   virtual Value countUpTo(Builder &b, Value address, unsigned most) = 0;
 
-  /// Whether a branch around a single load becomes a predicate of the load, so that later loads need not wait for it.
+  /// Whether loads have predicates, so that a condition costs no branch. Then the target has loadWhere.
   virtual bool predicatesLoads() const = 0;
+  /// The element at `address` in global memory if `live` (i1) is true, else `otherwise`, which has its type.
+  virtual Value loadWhere(Builder &, Value /*live*/, Value /*address*/, Value /*otherwise*/) {
+    llvm_unreachable("this target has no predicates");
+  }
 
   /// Copies `bytes` (4, 8 or 16) from global to shared memory. Only the first `live` bytes (i32; null means all) are
   /// read; the others become zero. The copy need not be complete before waitCopies. What is `streamed` leaves the cache

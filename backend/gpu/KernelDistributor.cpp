@@ -416,13 +416,14 @@ LogicalResult KernelDistributor::lower(Operation *op) {
 
 //===- Kernels ----------------------------------------------------------------------------------------------------===//
 
-/// Notes whether `body` has a contraction and a single store. What is between them is the epilogue, which is then
+/// Notes whether `body` has contractions, and then a single store. What is between them is the epilogue, which is then
 /// computed chunk by chunk (lowerLoad, StoreLowering).
-void KernelDistributor::noteEpilogue(Region &body) {
+void KernelDistributor::noteContractions(Region &body) {
   unsigned stores = 0, dots = 0;
   body.walk([&](Operation *op) { stores += isa<StoreOp, BulkStoreOp>(op); });
   body.walk([&](DotOp) { ++dots; });
-  hasEpilogue_ = dots > 0 && stores == 1;
+  contracts_ = dots > 0;
+  hasEpilogue_ = contracts_ && stores == 1;
 }
 
 LogicalResult KernelDistributor::run() {
@@ -477,7 +478,7 @@ LogicalResult KernelDistributor::run() {
   if (givesShares) // lowerPartSum waits for it: then all of the cluster's blocks have started
     target_.arriveInCluster(b_, /*releases=*/false);
   prefetchMaps(maps);
-  noteEpilogue(kernel_.getBody());
+  noteContractions(kernel_.getBody());
   // Roles wait in lowerRole, after the rings' barriers are made.
   if (kernel_.getBody().getOps<RolesOp>().empty() && kernel_.getBody().getOps<AwaitKernelsOp>().empty())
     awaitKernels();

@@ -52,7 +52,7 @@ private:
   // KernelDistributor.cpp: structure, elementwise work
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lowerOperations(mlir::Block &block);
-  void noteEpilogue(mlir::Region &body);
+  void noteContractions(mlir::Region &body);
   mlir::LogicalResult lower(Operation *op);
   void lowerElementwise(Operation *op);
   mlir::LogicalResult lowerConstant(mlir::arith::ConstantOp op);
@@ -76,7 +76,7 @@ private:
   // DistributeLoad.cpp, DistributeStore.cpp: global memory
   void lowerLoad(tile::LoadOp op);
   struct PendingLoad;
-  Value loadAt(PendingLoad &load, unsigned r, int64_t count);
+  Value loadAt(PendingLoad &load, unsigned r, int64_t count, bool isWhole);
   void loadChunks(PendingLoad &load, size_t first, size_t last);
   void loadBatch(PendingLoad &load, unsigned r);
   class StoreLowering;
@@ -214,8 +214,8 @@ private:
     unsigned number, threads, firstWarp;
     bool sparesRegisters; // its loops keep few values in registers (sparesRegisters)
   };
-  std::optional<Role> role_; // of the warps whose program is emitted; nullopt: all warps
-  bool hasEpilogue_ = false;
+  std::optional<Role> role_;                      // of the warps whose program is emitted; nullopt: all warps
+  bool contracts_ = false, hasEpilogue_ = false;  // noteContractions
   bool multipliesShared_ = false;                 // some instruction reads shared memory by itself
   llvm::DenseMap<Value, SharedTile> sharedTiles_; // results of tile.shared_read
   Value lane_, warp_, shared_, errorWord_;

@@ -2,15 +2,19 @@
 // Functions and divisions as arithmetic, as passes.
 #include "backend/math/Passes.h"
 #include "backend/math/MathExpansion.h"
-#include "backend/math/NarrowProducts.h"
 #include "backend/math/PairReciprocals.h"
 #include "backend/math/ReciprocalDivisions.h"
 #include "backend/math/SafeIntegers.h"
+#include "backend/math/tiles/ApproximateExponentials.h"
+#include "backend/math/tiles/NarrowProducts.h"
+#include "backend/math/tiles/RowReciprocals.h"
 
 using namespace mlir;
 
 namespace tilewright {
 
+#define GEN_PASS_DEF_APPROXIMATEEXPONENTIALSPASS
+#define GEN_PASS_DEF_DIVIDEBYROWRECIPROCALSPASS
 #define GEN_PASS_DEF_MARKRECIPROCALDIVISIONSPASS
 #define GEN_PASS_DEF_EXPANDFUNCTIONSPASS
 #define GEN_PASS_DEF_MAKEINTEGERSSAFEPASS
@@ -34,6 +38,20 @@ struct NarrowProductsPass : impl::NarrowProductsPassBase<NarrowProductsPass> {
   using NarrowProductsPassBase::NarrowProductsPassBase;
   void runOnOperation() override {
     getOperation()->walk([](tile::KernelOp kernel) { narrowProducts(kernel); });
+  }
+};
+
+struct DivideByRowReciprocalsPass : impl::DivideByRowReciprocalsPassBase<DivideByRowReciprocalsPass> {
+  using DivideByRowReciprocalsPassBase::DivideByRowReciprocalsPassBase;
+  void runOnOperation() override {
+    getOperation()->walk([](tile::KernelOp kernel) { divideByRowReciprocals(kernel); });
+  }
+};
+
+struct ApproximateExponentialsPass : impl::ApproximateExponentialsPassBase<ApproximateExponentialsPass> {
+  using ApproximateExponentialsPassBase::ApproximateExponentialsPassBase;
+  void runOnOperation() override {
+    getOperation()->walk([](tile::KernelOp kernel) { approximateExponentials(kernel); });
   }
 };
 

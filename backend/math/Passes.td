@@ -31,6 +31,24 @@ def NarrowProductsPass : Pass<"tilewright-math-narrow-products"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def DivideByRowReciprocalsPass : Pass<"tilewright-math-divide-by-row-reciprocals"> {
+  let summary = "Divide the elements of a row by one number by multiplying with its reciprocal";
+  let description = [{
+    Of placed tile kernels: divisions of f32 by a broadcast tile, of which a thread has several elements for each
+    divisor. A power of two keeps the reciprocal a normal number. Quotients that are compared or rounded to integers
+    keep their divisions.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def ApproximateExponentialsPass : Pass<"tilewright-math-approximate-exponentials"> {
+  let summary = "Let exponentials of f32 be approximate from which only halves are computed";
+  let description = [{
+    Of tile kernels. Sets fastmath<afn> on each math.exp whose uses, through smooth functions, reductions and loops, end
+    in roundings to f16 or bf16.
+  }];
+}
+
 def ExpandFunctionsPass : Pass<"tilewright-math-expand-functions"> {
   let summary = "Replace functions that no instruction computes by formulas of fma, sqrt and integer operations";
   let description = [{

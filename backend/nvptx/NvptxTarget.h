@@ -23,6 +23,7 @@ public:
   void fence(Builder &b) override;
   Value countUpTo(Builder &b, Value address, unsigned most) override;
   bool predicatesLoads() const override { return true; }
+  Value loadWhere(Builder &b, Value live, Value address, Value otherwise) override;
   void copy(Builder &b, Value shared, Value global, unsigned bytes, Value live, bool streamed) override;
   void commitCopies(Builder &b) override;
   void waitCopies(Builder &b, unsigned pending) override;

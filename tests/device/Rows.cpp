@@ -2,8 +2,11 @@
 // Reductions of rows: within a warp, across warps, several rows per block, rows longer than a tile.
 #include "tests/device/Cases.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 namespace tilewright::test {
 
@@ -131,6 +134,67 @@ static DeviceCase walked(DType type, int64_t rows, int64_t columns) {
   return c;
 }
 
+/// y[r, c] = (x[r, c] * the scale of row r) / the divisor of row r, within 1e30. Scales and divisors are chosen by a
+/// number: zeros and infinities, divisors that are subnormal or have a subnormal reciprocal, and usual ones. Quotients of
+/// a row are products with a reciprocal.
+static DeviceCase rowQuotients(int64_t rows, int64_t columns, int64_t warps) {
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+  struct Kind {
+    double divisor, scale;
+  };
+  static constexpr Kind kinds[] = {{0.0, 1},      {infinity, 1},  {-infinity, 1e38}, {9e-39, 9e-39},
+                                   {-3e38, 1e38}, {1e-40, 1e-20}, {-1e30, 1e-5},     {1.5, 1}};
+  static constexpr int64_t count = std::size(kinds);
+  DeviceCase c{.name = fmt::format("row_quotients_{}x{}_{}warps", rows, columns, warps),
+               .family = "row reduction",
+               .layout = "one row",
+               .edge = edgeOf(columns)};
+  c.grid = {rows, 1, 1};
+  std::string chosen, wide = "tensor<1x256xf32>", one = "tensor<1x1xf32>";
+  auto bitsOf = [](double value) { return std::bit_cast<uint32_t>(static_cast<float>(value)); };
+  for (int64_t i = 0; i < count; ++i)
+    chosen += fmt::format(R"(
+      %n{0} = arith.constant dense<{0}.0> : {3}
+      %v{0} = arith.constant dense<0x{1:08X}> : {3}
+      %w{0} = arith.constant dense<0x{2:08X}> : {3}
+      %is{0} = arith.cmpf oeq, %k, %n{0} : {3}
+      %d{0} = arith.select %is{0}, %v{0}, {4} : tensor<1x1xi1>, {3}
+      %s{0} = arith.select %is{0}, %w{0}, {5} : tensor<1x1xi1>, {3})",
+                          i, bitsOf(kinds[i].divisor), bitsOf(kinds[i].scale), one,
+                          i ? fmt::format("%d{}", i - 1) : "%k", i ? fmt::format("%s{}", i - 1) : "%k");
+  c.kernel = fmt::format(
+      R"(
+    tile.kernel @k(%x: !tile.buffer<f32, () -> ({0}, {1})>, %kinds: !tile.buffer<f32, () -> ({0})>, %y: !tile.buffer<f32, () -> ({0}, {1})>)
+        attributes {{grid = affine_map<() -> ({0}, 1, 1)>,
+                     schedule = #tile.schedule<row_reduction, tile = [1], reduce = [256], warps = {2}>}} {{
+      %r = tile.program_id 0
+      %c0 = arith.constant 0 : index
+      %k = tile.load %kinds[%r, %c0] bounds () -> ({0}, 1) map (d0, d1) -> (d0) : !tile.buffer<f32, () -> ({0})> -> {3}
+      {4}
+      %l = tile.load %x[%r, %c0] bounds () -> ({0}, {1}) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> ({0}, {1})> -> {5}
+      %sb = tile.broadcast %s{6} : {3} -> {5}
+      %m = arith.mulf %l, %sb : {5}
+      %b = tile.broadcast %d{6} : {3} -> {5}
+      %q = arith.divf %m, %b : {5}
+      %most = arith.constant dense<1.0e30> : {5}
+      %least = arith.constant dense<-1.0e30> : {5}
+      %low = arith.minimumf %q, %most : {5}
+      %h = arith.maximumf %low, %least : {5}
+      tile.store %h, %y[%r, %c0] bounds () -> ({0}, {1}) map (d0, d1) -> (d0, d1) : {5} -> !tile.buffer<f32, () -> ({0}, {1})>
+      tile.return
+    }})",
+      rows, columns, warps, one, chosen, wide, count - 1);
+  c.buffers = {{DType::F32, rows * columns}, {DType::F32, rows, count}, {DType::F32, rows * columns}};
+  c.expected = [x = c.buffers[0], chosen = c.buffers[1], columns](int64_t i) {
+    const Kind &kind = kinds[static_cast<int64_t>(inputValue(chosen, 1, i / columns))];
+    double dividend = rounded(DType::F32, inputValue(x, 0, i) * rounded(DType::F32, kind.scale));
+    return std::clamp(dividend / rounded(DType::F32, kind.divisor), -1e30, 1e30);
+  };
+  c.tolerance = 4 * roundoff(DType::F32);
+  c.small = rows * columns < 20000;
+  return c;
+}
+
 /// Parts of long columns: the sums of each part, a tile of parts and columns at once. x[part, j, c] -> y[part, c].
 static DeviceCase columnParts(DType type, int64_t parts, int64_t length, int64_t columns) {
   DeviceCase c{.name = fmt::format("column_parts_{}_{}x{}x{}", typeText(type), parts, length, columns),
@@ -251,6 +315,8 @@ void addRowCases(std::vector<DeviceCase> &cases) {
     cases.push_back(heldColumns(type, 8, 785, 8, 8, 1024, 8));
     cases.push_back(heldColumns(type, 2, 3137, 24, 8, 4096, 16));
   }
+  cases.push_back(rowQuotients(64, 250, 2));
+  cases.push_back(rowQuotients(40, 256, 1));
   for (DType type : {DType::F32, DType::F64, DType::I64, DType::I32})
     for (int64_t columns : {1, 255, 256, 257, 1021, 5000})
       cases.push_back(walked(type, 7, columns));

@@ -17,16 +17,19 @@ namespace {
 constexpr int64_t pointwiseElements = 1024; // of one block: 4 warps of 32 with 8 elements each
 constexpr int64_t fewestElements = 128;     // of one block
 constexpr int64_t stepOfWindow = 8;         // along the innermost loop of a long window
-constexpr int64_t longestRow = 8192;        // a row that one block holds in registers
-// Of a longer row. Rows that are fewer than two for each unit have more threads each, if their length is known: masks
-// of unknown ones take registers.
-constexpr int64_t stepOfLongRow = 2048, stepOfFewRows = 8192;
-constexpr int64_t elementsPerThread = 16; // of a row
+constexpr int64_t elementsPerThread = 16;   // of a row
+// A row that one block holds in registers, with 512 threads at most. Of halves, threads have more elements where rows
+// are long and there are enough elements to keep every unit busy with them (docs/performance/gpu-rows.md).
+constexpr int64_t longestRow = 16384, mostThreads = 512;
+constexpr int64_t leastOfWideThreads = 4096, elementsPerWideThread = 32, leastElementsOfUnit = 16384;
+// A step along a longer row, for 512 threads, or twice as many where elements are loaded one by one. Where the row's
+// length is not known, masks take registers. The elements of a step along several loops.
+constexpr int64_t stepOfLongRow = 4096, stepOfUnknownRow = 2048, stepOfLoops = 8192;
 // Of rows of known number: where there are too few elements to keep every unit busy, blocks and threads have fewer, so
 // that more loads are in flight. Of 197 reductions, norms and softmaxes drawn at random (H100) 26 took less than 0.9 of
 // the time, down to 0.51, and 2 more than 1.06.
 constexpr int64_t fewestElementsOfRows = 256, leastBlocksOfUnit = 2; // of one block
-constexpr int64_t fewElementsOfUnit = 3072, elementsPerThreadOfFew = 4, mostThreadsOfFew = 512;
+constexpr int64_t fewElementsOfUnit = 3072, elementsPerThreadOfFew = 4;
 constexpr int64_t leastTransposed = 32, mostTransposed = 64; // elements along both loops of a transposing kernel
 constexpr int64_t elementsOfTransposed = 32;                 // of a thread
 
@@ -76,19 +79,61 @@ static tile::ScheduleAttr scheduleBlock(const KernelSpace &space, ArrayRef<int64
   return tile::ScheduleAttr::ofBlock(space.nest.context, space.root, tile, steps, warpsFor(elements, ofThread, target));
 }
 
-/// What a block and each of its threads have of rows that are padded to `row` elements.
+/// The reduced loops of a kernel, as they are walked.
+struct RowSteps {
+  SmallVector<int64_t> ofLoop;
+  int64_t elements = 1; // of a step of all of them
+  bool isWhole = true;  // a step is the row
+};
+static RowSteps stepsOfRow(const KernelSpace &space) {
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  SmallVector<std::optional<int64_t>> padded; // of each loop
+  int64_t row = 1;
+  for (unsigned loop : reduced) {
+    std::optional<int64_t> size = constantOf(space.loops()[loop].size);
+    padded.push_back(size ? std::optional(powerAbove(*size)) : std::nullopt);
+    row = size && row <= longestRow ? row * *padded.back() : longestRow + 1;
+  }
+  RowSteps steps;
+  steps.isWhole = row <= longestRow;
+  for (std::optional<int64_t> whole : llvm::reverse(padded)) {
+    int64_t limit = std::max<int64_t>(1, (steps.isWhole ? longestRow : stepOfLoops) / steps.elements),
+            part = std::min(whole ? stepOfLongRow : stepOfUnknownRow, limit);
+    steps.ofLoop.insert(steps.ofLoop.begin(), whole && *whole <= limit ? *whole : part);
+    steps.elements *= steps.ofLoop.front();
+  }
+  return steps;
+}
+
+static bool readsHalvesOnly(const KernelSpace &space) {
+  graph::KernelOp kernel = space.source;
+  return llvm::all_of(kernel.getBody().getArgumentTypes(),
+                      [](Type type) { return cast<RankedTensorType>(type).getElementTypeBitWidth() <= 16; });
+}
+
+/// What a block and each of its threads have of rows.
 struct RowShare {
   int64_t ofBlock, ofThread;
 };
-static RowShare rowShareOf(const KernelSpace &space, int64_t row, const TargetDesc &target) {
-  RowShare share{pointwiseElements, elementsPerThread};
+static RowShare rowShareOf(const KernelSpace &space, const RowSteps &steps, const TargetDesc &target) {
+  int64_t fewest = std::max<int64_t>(1, steps.elements / mostThreads); // of a thread
+  RowShare share{pointwiseElements, std::max(elementsPerThread, fewest)};
+  std::optional<int64_t> length = constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size);
+  bool isLongRow = length && !steps.isWhole && steps.ofLoop.size() == 1;
+  if (isLongRow)
+    share.ofThread = *length % 2 ? fewest / 2 : fewest;
   if (!areSizesKnown(space))
     return share;
-  int64_t elements = blocks::resultsOf(space) * row;
+  int64_t rows = blocks::resultsOf(space), elements = rows * steps.elements;
   while (share.ofBlock > fewestElementsOfRows && elements / share.ofBlock < leastBlocksOfUnit * target.units)
     share.ofBlock /= 2;
+  if (isLongRow)
+    return share;
   if (elements < fewElementsOfUnit * target.units)
-    share.ofThread = std::max(elementsPerThreadOfFew, std::min(elementsPerThread, row / mostThreadsOfFew));
+    share.ofThread = std::max(fewest, elementsPerThreadOfFew);
+  else if (steps.isWhole && steps.elements >= leastOfWideThreads && elements >= leastElementsOfUnit * target.units &&
+           readsHalvesOnly(space))
+    share.ofThread = elementsPerWideThread;
   return share;
 }
 
@@ -97,29 +142,20 @@ tile::ScheduleAttr blocks::scheduleReductions(const KernelSpace &space, const Ta
     return schedule;
   if (tile::ScheduleAttr schedule = scheduleColumns(space, target))
     return schedule;
-  int64_t row = 1, stepOfLong = blocks::resultsOf(space) < int64_t(2) * target.units ? stepOfFewRows : stepOfLongRow;
-  SmallVector<int64_t> steps;
-  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
-  for (unsigned loop : llvm::reverse(reduced)) {
-    std::optional<int64_t> size = constantOf(space.loops()[loop].size);
-    int64_t limit = std::max<int64_t>(1, longestRow / row);
-    // A long window reads several elements before it waits for the first.
-    int64_t step = loop == reduced.back() && size.value_or(1) >= 2 * stepOfWindow ? stepOfWindow : 1;
-    if (space.root == RootKind::RowReduction)
-      step =
-          size && powerAbove(*size) <= limit ? powerAbove(*size) : std::min(size ? stepOfLong : stepOfLongRow, limit);
-    steps.insert(steps.begin(), step);
-    row *= step;
-  }
   if (space.root == RootKind::Window) {
-    SmallVector<int64_t> tile = blocks::tileParallelLoops(space, parallelElements(space, target));
+    // A long window reads several elements before it waits for the first.
+    SmallVector<int64_t> steps, tile = blocks::tileParallelLoops(space, parallelElements(space, target));
+    steps.assign(space.loopsOfKind(LoopKind::Reduction).size(), 1);
+    if (constantOf(space.loops()[space.loopsOfKind(LoopKind::Reduction).back()].size).value_or(1) >= 2 * stepOfWindow)
+      steps.back() = stepOfWindow;
     if (tile::ScheduleAttr schedule = scheduleShortWindow(space, tile, target))
       return schedule;
     return scheduleBlock(space, tile, steps, elementsPerThread, target);
   }
-  RowShare share = rowShareOf(space, row, target);
-  SmallVector<int64_t> tile = blocks::tileParallelLoops(space, std::max<int64_t>(1, share.ofBlock / row));
-  return scheduleBlock(space, tile, steps, share.ofThread, target);
+  RowSteps steps = stepsOfRow(space);
+  RowShare share = rowShareOf(space, steps, target);
+  SmallVector<int64_t> tile = blocks::tileParallelLoops(space, std::max<int64_t>(1, share.ofBlock / steps.elements));
+  return scheduleBlock(space, tile, steps.ofLoop, share.ofThread, target);
 }
 
 /// The loop along which neighbours are neighbours in memory in some access that jumps along the innermost loop; nullopt

@@ -253,7 +253,7 @@ LogicalResult KernelDistributor::lowerRole(RolesOp op, unsigned number, unsigned
     int64_t atStart = RolesOp::registersAtStart(llvm::sum_of(op.getWarps()));
     engine.setRegisters(b_, registers, registers > atStart);
   }
-  noteEpilogue(body);
+  noteContractions(body);
   LogicalResult result = success();
   if (op.getElected()[number]) {
     OpBuilder::InsertionGuard guard(b_);

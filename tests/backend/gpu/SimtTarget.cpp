@@ -6,6 +6,7 @@
 #include "tests/backend/gpu/SimtCalls.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -37,6 +38,15 @@ void SimtTarget::awaitKernelsBefore(Builder &b) { call(b, AwaitKernels, {}, {});
 void SimtTarget::fence(Builder &b) { call(b, Fence, {}, {}); }
 Value SimtTarget::countUpTo(Builder &b, Value address, unsigned most) {
   return call(b, CountUpTo, b.getI32Type(), {address, wordConstant(b, most)});
+}
+Value SimtTarget::loadWhere(Builder &b, Value live, Value address, Value otherwise) {
+  Type type = otherwise.getType();
+  auto load = [&](OpBuilder &inner, Location location) {
+    Value loaded = LLVM::LoadOp::create(inner, location, type, address, (type.getIntOrFloatBitWidth() + 7) / 8);
+    scf::YieldOp::create(inner, location, loaded);
+  };
+  auto keep = [&](OpBuilder &inner, Location location) { scf::YieldOp::create(inner, location, otherwise); };
+  return scf::IfOp::create(b, live, load, keep).getResult(0);
 }
 void SimtTarget::copy(Builder &b, Value shared, Value global, unsigned bytes, Value live, bool) {
   call(b, Copy, {}, {shared, global, wordConstant(b, bytes), live ? live : wordConstant(b, bytes)});

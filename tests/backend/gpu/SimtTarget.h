@@ -32,6 +32,7 @@ public:
   }
   Value countUpTo(Builder &b, Value address, unsigned most) override;
   bool predicatesLoads() const override { return lanes_ == 32; } // as NVIDIA, and as AMD
+  Value loadWhere(Builder &b, Value live, Value address, Value otherwise) override;
   void copy(Builder &b, Value shared, Value global, unsigned bytes, Value live, bool streamed) override;
   void commitCopies(Builder &b) override;
   void waitCopies(Builder &b, unsigned pending) override;

@@ -65,6 +65,17 @@ std::string halvesText(const std::string &shape) {
                  rows + "x" + columns + "xf32" + sizes(columns));
 }
 
+/// The sums of rows, "1000x768" or "1000x768, halves", in f32.
+std::string sumsOfRows(const std::string &sizes) {
+  bool areHalves = sizes.ends_with(", halves");
+  std::string stored = sizes.substr(0, sizes.find(',')), rows = stored.substr(0, stored.find('x')),
+              x = "tensor<" + stored + (areHalves ? "xf16>" : "xf32>"), wide = "tensor<" + stored + "xf32>",
+              y = "tensor<" + rows + "xf32>", value = areHalves ? "%v" : "%x",
+              extend = areHalves ? "%v = arith.extf %x {graph.node = 0 : i64} : " + x + " to " + wide + "\n" : "";
+  return "graph.kernel @k(%x: " + x + ") -> " + y + " {\n" + extend + "%y = graph.reduce <sum> " + value +
+         " axes [1] {graph.node = 0 : i64} : " + wide + " -> " + y + "\ngraph.return %y : " + y + " }";
+}
+
 /// A kernel by what it computes and its sizes.
 std::string kernelText(const std::string &shape) {
   if (std::string halves = halvesText(shape); !halves.empty())
@@ -73,14 +84,8 @@ std::string kernelText(const std::string &shape) {
     return R"(graph.kernel @k(%x: tensor<1000x768xf32>) -> tensor<1000x768xf32> {
       %y = math.exp %x : tensor<1000x768xf32>
       graph.return %y : tensor<1000x768xf32> })";
-  if (shape == "rows 1000x768")
-    return R"(graph.kernel @k(%x: tensor<1000x768xf32>) -> tensor<1000xf32> {
-      %y = graph.reduce <sum> %x axes [1] {graph.node = 0 : i64} : tensor<1000x768xf32> -> tensor<1000xf32>
-      graph.return %y : tensor<1000xf32> })";
-  if (shape == "rows 3000x40")
-    return R"(graph.kernel @k(%x: tensor<3000x40xf32>) -> tensor<3000xf32> {
-      %y = graph.reduce <sum> %x axes [1] {graph.node = 0 : i64} : tensor<3000x40xf32> -> tensor<3000xf32>
-      graph.return %y : tensor<3000xf32> })";
+  if (shape.starts_with("rows ") && !shape.ends_with("turned"))
+    return sumsOfRows(shape.substr(5));
   if (shape == "columns 49x512")
     return R"(graph.kernel @k(%x: tensor<49x512xf32>) -> tensor<512xf32> {
       %y = graph.reduce <sum> %x axes [0] {graph.node = 0 : i64} : tensor<49x512xf32> -> tensor<512xf32>
@@ -102,13 +107,6 @@ std::string kernelText(const std::string &shape) {
     return R"(graph.kernel @k(%x: tensor<7x20000xf16>) -> tensor<20000x7xf16> {
       %y = graph.transpose %x perm [1, 0] {graph.node = 0 : i64} : tensor<7x20000xf16> -> tensor<20000x7xf16>
       graph.return %y : tensor<20000x7xf16> })";
-  if (shape == "rows 64x20000" || shape == "rows 640x20000") {
-    std::string rows = shape == "rows 64x20000" ? "64" : "640", x = "tensor<" + rows + "x20000xf32>",
-                y = "tensor<" + rows + "xf32>";
-    return "graph.kernel @k(%x: " + x + ") -> " + y +
-           " {\n%y = graph.reduce <sum> %x axes [1] {graph.node = 0 : i64} : " + x + " -> " + y +
-           "\ngraph.return %y : " + y + " }";
-  }
   if (shape == "product 512x512x512")
     return product("512x512xf32", "512x512xf32", "512x512xf32");
   if (shape == "vector 1024 with the rows of 64x1024")
@@ -154,9 +152,18 @@ constexpr Row rows[] = {
     {"rows 1000x768", "sm_90a", "<row_reduction, tile = [1], reduce = [1024], warps = 2>"},
     {"rows 1000x768", "gfx942", "<row_reduction, tile = [1], reduce = [1024]>"},
     {"rows 3000x40", "sm_90a", "<row_reduction, tile = [8], reduce = [64], warps = 4>"},
-    {"groups 32x16384, channels last", "sm_90a", "<row_reduction, tile = [1], reduce = [2048, 4], warps = 16>"},
-    {"rows 64x20000", "sm_90a", "<row_reduction, tile = [1], reduce = [8192], warps = 16>"},
-    {"rows 640x20000", "sm_90a", "<row_reduction, tile = [1], reduce = [2048], warps = 4>"},
+    {"groups 32x16384, channels last", "sm_90a", "<row_reduction, tile = [1], reduce = [4096, 4], warps = 16>"},
+    // Threads with 32 halves, where rows are long and many enough; else 16, or what 512 threads leave.
+    {"rows 2048x4097, halves", "sm_90a", "<row_reduction, tile = [1], reduce = [8192], warps = 8>"},
+    {"rows 100x4097, halves", "sm_90a", "<row_reduction, tile = [1], reduce = [8192], warps = 16>"},
+    {"rows 8192x1025, halves", "sm_90a", "<row_reduction, tile = [1], reduce = [2048], warps = 4>"},
+    {"rows 2048x4097", "sm_90a", "<row_reduction, tile = [1], reduce = [8192], warps = 16>"},
+    {"rows 64x10001, halves", "sm_90a", "<row_reduction, tile = [1], reduce = [16384], warps = 16>"},
+    {"rows 1024x16384", "sm_90a", "<row_reduction, tile = [1], reduce = [16384], warps = 16>"},
+    // Rows that are not held, and those whose elements are loaded one by one.
+    {"rows 64x20000", "sm_90a", "<row_reduction, tile = [1], reduce = [4096], warps = 16>"},
+    {"rows 640x20000", "sm_90a", "<row_reduction, tile = [1], reduce = [4096], warps = 16>"},
+    {"rows 640x20001, halves", "sm_90a", "<row_reduction, tile = [1], reduce = [4096], warps = 32>"},
     {"planes of 64x90000, turned", "sm_90a", "<pointwise, tile = [64, 64], warps = 4>"},
     {"planes of 64x90000, turned", "gfx942", "<pointwise, tile = [64, 64], warps = 2>"},
     {"rows of 20000, turned", "sm_90a", "<pointwise, tile = [128, 8], warps = 4>"},

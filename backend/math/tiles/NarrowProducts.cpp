@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/math/NarrowProducts.h"
+#include "backend/math/tiles/NarrowProducts.h"
 
 #include "backend/math/IntegerRange.h"
 
