@@ -50,7 +50,7 @@ KernelDistributor::Chunks KernelDistributor::chooseChunks(const Access &access, 
 //===- Index types and masks --------------------------------------------------------------------------------------===//
 
 KernelDistributor::AccessContext::AccessContext(KernelDistributor &d, const Access &access, const Layout &layout,
-                                                Chunks chunks)
+                                                const Chunks &chunks)
     : d(d), access(access), layout(layout), chunks(chunks), shape(access.tile.getShape()),
       facts(dimensionFacts(access, chunks.dim, chunks.vector)), knownSymbols(symbolFacts(d.kernel_)) {
   chooseType();

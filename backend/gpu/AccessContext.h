@@ -26,7 +26,7 @@ struct KernelDistributor::AccessContext {
   /// without the comparisons. Not beside a contraction, which would be in the loop twice.
   std::optional<unsigned> walked;
 
-  AccessContext(KernelDistributor &d, const tile::Access &access, const tile::Layout &layout, Chunks chunks);
+  AccessContext(KernelDistributor &d, const tile::Access &access, const tile::Layout &layout, const Chunks &chunks);
 
   int64_t elementBytes() const { return tilewright::elementBytes(access.tile.getElementType()); }
   /// Registers at which chunks begin.

@@ -11,7 +11,7 @@ using namespace tilewright::tile;
 /// A store with its chunks: whole chunks at once (wide), or their elements one by one (narrow).
 class KernelDistributor::StoreLowering {
 public:
-  StoreLowering(KernelDistributor &d, StoreOp op, Layout layout, ArrayRef<LaneExchange> exchanges)
+  StoreLowering(KernelDistributor &d, StoreOp op, const Layout &layout, ArrayRef<LaneExchange> exchanges)
       : d_(d), b_(d.b_), value_(op.getValue()), stored_(op.getBuffer().getType().getElementType()),
         exchanges_(exchanges), context_(d, Access::of(op), layout, d.chooseChunks(Access::of(op), layout)) {}
 

@@ -4,6 +4,8 @@
 // What code generation for a GPU does between placing and LLVM:
 //
 //   tilewright-math-narrow-products
+//   tilewright-math-approximate-exponentials
+//   tilewright-math-divide-by-row-reciprocals
 //   tilewright-gpu-distribute
 //   tilewright-math-mark-reciprocal-divisions
 //   tilewright-math-expand-functions

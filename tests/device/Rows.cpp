@@ -135,8 +135,8 @@ static DeviceCase walked(DType type, int64_t rows, int64_t columns) {
 }
 
 /// y[r, c] = (x[r, c] * the scale of row r) / the divisor of row r, within 1e30. Scales and divisors are chosen by a
-/// number: zeros and infinities, divisors that are subnormal or have a subnormal reciprocal, and usual ones. Quotients of
-/// a row are products with a reciprocal.
+/// number: zeros and infinities, divisors that are subnormal or have a subnormal reciprocal, and usual ones. Quotients
+/// of a row are products with a reciprocal.
 static DeviceCase rowQuotients(int64_t rows, int64_t columns, int64_t warps) {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   struct Kind {
