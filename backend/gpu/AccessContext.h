@@ -22,8 +22,8 @@ struct KernelDistributor::AccessContext {
   /// A dimension whose comparisons are computed again for each chunk instead of kept in registers, if there are many
   /// chunks; nullopt if there are few.
   std::optional<unsigned> recomputed;
-  /// For single elements in a loop: the dimension that it walks. All steps but the last are whole, and have a version
-  /// without the comparisons. Not beside a contraction, which would be in the loop twice.
+  /// For single elements in a loop along a row: the dimension that it walks. All steps but the last are whole, and have
+  /// a version without the comparisons. Steps of other loops have too few loads for that to pay.
   std::optional<unsigned> walked;
 
   AccessContext(KernelDistributor &d, const tile::Access &access, const tile::Layout &layout, const Chunks &chunks);

@@ -2,8 +2,8 @@
 // Loads of single elements under a predicate.
 //
 // They are assembly because LLVM takes more than the load into a branch: also what follows from the value that the
-// element has otherwise. Then the next load waits for this one (docs/performance/gpu-rows.md, "Rows of odd lengths").
-// Stores stay branches: with predicates, reductions whose stores are far apart took up to 1.4 of their time.
+// element has otherwise. Then the next load waits for this one. Stores stay branches: with predicates, reductions that
+// store one element here and there took up to 1.6 of their time (docs/performance/gpu-rows.md, "Long rows").
 #include "backend/gpu/KernelDistributor.h"
 #include "backend/nvptx/Assembly.h"
 #include "backend/nvptx/NvptxTarget.h"

@@ -92,7 +92,7 @@ static RowSteps stepsOfRow(const KernelSpace &space) {
   for (unsigned loop : reduced) {
     std::optional<int64_t> size = constantOf(space.loops()[loop].size);
     padded.push_back(size ? std::optional(powerAbove(*size)) : std::nullopt);
-    row = size && row <= longestRow ? row * *padded.back() : longestRow + 1;
+    row = size && *padded.back() <= longestRow / row ? row * *padded.back() : longestRow + 1;
   }
   RowSteps steps;
   steps.isWhole = row <= longestRow;

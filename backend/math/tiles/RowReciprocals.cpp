@@ -40,7 +40,7 @@ static Reciprocal reciprocalOf(Value divisor) {
   return {power, inverse};
 }
 
-static unsigned registersOf(Value tile) { return tile::layoutOf(tile.getType()).registers(); }
+static unsigned elementsOfThread(Value tile) { return tile::layoutOf(tile.getType()).registers(); }
 
 void divideByRowReciprocals(tile::KernelOp kernel) {
   SmallVector<arith::DivFOp> divisions;
@@ -50,7 +50,7 @@ void divideByRowReciprocals(tile::KernelOp kernel) {
   kernel.walk([&](arith::DivFOp division) {
     auto broadcast = division.getRhs().getDefiningOp<tile::BroadcastOp>();
     if (broadcast && getElementTypeOrSelf(division.getType()).isF32() &&
-        registersOf(division.getResult()) >= leastPerDivisor * registersOf(broadcast.getInput()) &&
+        elementsOfThread(division.getResult()) >= leastPerDivisor * elementsOfThread(broadcast.getInput()) &&
         isUsedSmoothly(division.getResult(), RoundedTo::Floats))
       divisions.push_back(division);
   });
