@@ -51,9 +51,9 @@ struct KernelDistributor::AccessContext {
   Value constant(int64_t value) { return mlir::arith::ConstantOp::create(d.b_, d.b_.getIntegerAttr(type, value)); }
 
   /// Whether loads of single elements have predicates instead of branches: where a thread has several, each with a
-  /// condition of its own. Where all have one condition, the optimizer makes one branch of it. Beside a contraction,
-  /// what is computed in branches takes no registers beside the accumulators. Constants are loaded early, and loads of
-  /// overlapping windows are merged: neither happens to assembly.
+  /// condition of its own. Where all have one condition, ptxas makes one predicate of their branches by itself. Beside
+  /// a contraction, what is computed in branches takes no registers beside the accumulators. Constants are loaded
+  /// early, and loads of overlapping windows are merged: neither happens to assembly.
   bool hasPredicates() const;
 
   /// Whether a chunk, or a step of a loop, may be live in part only, or sizes may not be the multiples that the chunks

@@ -69,3 +69,21 @@ tile.kernel @scales(%w: !tile.buffer<f16, () -> (201)> {graph.constant}, %y: !ti
   tile.store %s, %y[%c0, %c0] bounds () -> (1, 1) map (d0, d1) -> (d0) : tensor<1x1xf32> -> <f32, () -> (1)>
   tile.return
 }
+
+// Where all elements of a thread have one condition, their branches are left to ptxas, which makes one predicate of them.
+// CHECK-LABEL: .entry one_condition(
+// CHECK-NOT: @%p{{[0-9]+}} ld.global
+// CHECK: ld.global.b16
+// CHECK-NOT: @%p{{[0-9]+}} ld.global
+// CHECK: ret;
+tile.kernel @one_condition(%x: !tile.buffer<f16, () -> (32, 23)>, %y: !tile.buffer<f32, () -> (32)>)
+    attributes {grid = affine_map<() -> (4, 1, 1)>, schedule = #tile.schedule<row_reduction, tile = [8], reduce = [32], warps = 1>} {
+  %p = tile.program_id 0
+  %r = tile.size (d0) -> (d0 * 8)(%p)
+  %c0 = arith.constant 0 : index
+  %l = tile.load %x[%r, %c0] bounds () -> (32, 23) map (d0, d1) -> (d0, d1) : <f16, () -> (32, 23)> -> tensor<8x32xf16>
+  %v = arith.extf %l : tensor<8x32xf16> to tensor<8x32xf32>
+  %s = tile.reduce <sum> %v dim 1 : tensor<8x32xf32> -> tensor<8x1xf32>
+  tile.store %s, %y[%r, %c0] bounds () -> (32, 1) map (d0, d1) -> (d0) : tensor<8x1xf32> -> <f32, () -> (32)>
+  tile.return
+}
