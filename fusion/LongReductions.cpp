@@ -32,9 +32,16 @@ constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
 /// second kernel: 32 columns of 12,544 halves took 9.7 us whole and 11.7 split (H100). A CPU's lane adds a column from
 /// beginning to end, so columns are split because each addition rounds, and rows for the cores alone.
 ///
-/// Shorter rows are split if half of the multiprocessors have none: a softmax of 16 rows of 50,257 halves took 92 us on
-/// an H100 and takes 13, but one of 200 rows of 32,768 takes 21 whole and 40 split. The first rule that holds is taken.
-constexpr SplitRule rowsOfGpus[] = {{1 << 16, 256, 1 << 13}, {1 << 15, 64, 1 << 13}},
+/// Long rows are split where so few programs compute them that most multiprocessors have none: 8 softmaxes of 128,256
+/// halves take 21.0 us whole and 13.3 split (H200), but 64 of them 25.0 and 46.7. A split softmax is six kernels, which
+/// compute exponentials again, and a split norm four, so a norm is still split where a softmax is not. The first rule
+/// that holds is taken (docs/performance/gpu-rows.md, "Which long rows are split").
+constexpr SplitRule rowsOfGpus[] = {{1 << 18, 128, 1 << 13},
+                                    {1 << 17, 64, 1 << 13},
+                                    {3 << 15, 32, 1 << 13},
+                                    {1 << 16, 16, 1 << 13},
+                                    {3 << 14, 8, 1 << 13}},
+                    softmaxesOfGpus[] = {{1 << 18, 32, 1 << 13}, {1 << 16, 16, 1 << 13}, {3 << 14, 8, 1 << 13}},
                     columnsOfGpus[] = {{1 << 14, 32, 1 << 12}}, rowsOfCpus[] = {{1 << 20, 16, 1 << 16}},
                     columnsOfCpus[] = {{1 << 14, unlimited, 1 << 12}};
 constexpr int64_t columnsOfProgram = 32, leastInnermost = 128;
@@ -73,16 +80,6 @@ static int64_t programsOf(graph::ReduceOp reduce, bool rows) {
   return rows ? results : llvm::divideCeil(results, columnsOfProgram);
 }
 
-/// Null where no rule splits a reduction of this length, whose whole results `programs` compute.
-static const SplitRule *ruleFor(int64_t length, int64_t programs, bool rows, Machine machine) {
-  ArrayRef<SplitRule> ofGpus = rows ? ArrayRef(rowsOfGpus) : ArrayRef(columnsOfGpus),
-                      ofCpus = rows ? ArrayRef(rowsOfCpus) : ArrayRef(columnsOfCpus);
-  for (const SplitRule &rule : machine == Machine::Gpu ? ofGpus : ofCpus)
-    if (length >= rule.leastLength && programs <= rule.mostPrograms)
-      return &rule;
-  return nullptr;
-}
-
 /// Whether elementwise operations alone lie between a contraction and `value`.
 static bool comesFromContraction(Value value) {
   SmallVector<Value> open = {value};
@@ -99,12 +96,30 @@ static bool comesFromContraction(Value value) {
   return false;
 }
 
-/// Whether this may be the softmax of an attention, which is one kernel with the contractions beside it: a maximum or a
-/// sum of exponentials of a contraction's result.
+/// Whether this may be of a softmax: a maximum, or a sum of exponentials.
+static bool isOfSoftmax(graph::ReduceOp reduce) {
+  return reduce.getKind() == graph::ReduceKind::Max || reduce.getInput().getDefiningOp<math::ExpOp>() ||
+         reduce.getInput().getDefiningOp<math::Exp2Op>();
+}
+
+/// Whether this may be the softmax of an attention, which is one kernel with the contractions beside it.
 static bool maySoftenScores(graph::ReduceOp reduce) {
-  bool isOfSoftmax = reduce.getKind() == graph::ReduceKind::Max || reduce.getInput().getDefiningOp<math::ExpOp>() ||
-                     reduce.getInput().getDefiningOp<math::Exp2Op>();
-  return isOfSoftmax && comesFromContraction(reduce.getInput());
+  return isOfSoftmax(reduce) && comesFromContraction(reduce.getInput());
+}
+
+static ArrayRef<SplitRule> rulesFor(graph::ReduceOp reduce, bool rows, Machine machine) {
+  if (machine == Machine::Cpu)
+    return rows ? ArrayRef(rowsOfCpus) : ArrayRef(columnsOfCpus);
+  if (!rows)
+    return columnsOfGpus;
+  return isOfSoftmax(reduce) ? ArrayRef(softmaxesOfGpus) : ArrayRef(rowsOfGpus);
+}
+
+/// Null where none of the rules splits a reduction of this length, whose whole results `programs` compute.
+static const SplitRule *firstThatHolds(ArrayRef<SplitRule> rules, int64_t length, int64_t programs) {
+  const SplitRule *rule =
+      llvm::find_if(rules, [&](const SplitRule &r) { return length >= r.leastLength && programs <= r.mostPrograms; });
+  return rule == rules.end() ? nullptr : rule;
 }
 
 /// Whether this reduces columns that a program can hold, and the result is read again for each of their elements. The
@@ -175,7 +190,7 @@ static graph::ReduceOp splitOnce(graph::ReduceOp reduce, Machine machine) {
   bool rows = hasRows(reduce, machine);
   std::optional<int64_t> length = lengthOf(reduce);
   const SplitRule *rule = length && !(rows && maySoftenScores(reduce))
-                              ? ruleFor(*length, programsOf(reduce, rows), rows, machine)
+                              ? firstThatHolds(rulesFor(reduce, rows, machine), *length, programsOf(reduce, rows))
                               : nullptr;
   if (!rule)
     return nullptr;

@@ -155,3 +155,26 @@ module {
     return %s, %t : tensor<2048xf32>, tensor<32x4xf32>
   }
 }
+
+// -----
+
+// 64 long rows are split where they are summed, but not where they may be of a softmax; 65 fill a GPU.
+// GPU-LABEL: module
+// GPU: graph.reduce <sum> {{.*}} axes [2] : tensor<64x16x8192xf32> -> tensor<64x16xf32>
+// GPU: graph.reduce <sum> {{.*}} axes [1] : tensor<64x16xf32> -> tensor<64xf32>
+// GPU: graph.reduce <max> {{.*}} axes [1] : tensor<64x131072xf32> -> tensor<64xf32>
+// GPU: graph.reduce <sum> {{.*}} axes [1] : tensor<64x131072xf32> -> tensor<64xf32>
+// GPU: graph.reduce <sum> {{.*}} axes [1] : tensor<65x131072xf32> -> tensor<65xf32>
+// GPU: graph.reduce <sum> {{.*}} axes [1] : tensor<1x32768xf32> -> tensor<1xf32>
+module {
+  func.func @main(%x: tensor<64x131072xf32>, %y: tensor<65x131072xf32>, %z: tensor<1x32768xf32>)
+      -> (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<65xf32>, tensor<1xf32>) {
+    %a = graph.reduce <sum> %x axes [1] : tensor<64x131072xf32> -> tensor<64xf32>
+    %b = graph.reduce <max> %x axes [1] : tensor<64x131072xf32> -> tensor<64xf32>
+    %e = math.exp %x : tensor<64x131072xf32>
+    %c = graph.reduce <sum> %e axes [1] : tensor<64x131072xf32> -> tensor<64xf32>
+    %d = graph.reduce <sum> %y axes [1] : tensor<65x131072xf32> -> tensor<65xf32>
+    %s = graph.reduce <sum> %z axes [1] : tensor<1x32768xf32> -> tensor<1xf32>
+    return %a, %b, %c, %d, %s : tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<65xf32>, tensor<1xf32>
+  }
+}
