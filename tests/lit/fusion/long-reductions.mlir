@@ -158,7 +158,8 @@ module {
 
 // -----
 
-// 64 long rows are split where they are summed, but not where they may be of a softmax; 65 fill a GPU.
+// 64 long rows are split where they are summed, but not where they may be of a softmax. More rows, and a
+// shorter one, stay whole.
 // GPU-LABEL: module
 // GPU: graph.reduce <sum> {{.*}} axes [2] : tensor<64x16x8192xf32> -> tensor<64x16xf32>
 // GPU: graph.reduce <sum> {{.*}} axes [1] : tensor<64x16xf32> -> tensor<64xf32>
