@@ -3,6 +3,9 @@
 //
 // The layout fixes the order in which values are combined, so results do not depend on timing. Afterwards every thread
 // along the reduced dimension holds the result, as the result's layout says.
+//
+// Known defect: where a multiplication stands right before a sum over lanes, a lane's own addition may be contracted
+// with it, and lanes differ in the last bit (docs/performance/gpu-rows.md, "Which long rows are split").
 #include "backend/gpu/KernelDistributor.h"
 
 using namespace mlir;
