@@ -34,6 +34,12 @@ Value AmdgcnTarget::shuffle(Builder &b, Value word, unsigned mask) {
   return callIntrinsic(b, "llvm.amdgcn.ds.bpermute", i32, {address, word});
 }
 
+/// LLVM does not see through empty assembly. (llvm.arithmetic.fence stops LLVM 22, "illegal VGPR to SGPR copy", where
+/// the value is the same in all lanes.)
+Value AmdgcnTarget::addRounded(Builder &b, Value own, Value received) {
+  return arith::AddFOp::create(b, opaque(b, own), received);
+}
+
 /// The fences order accesses to LDS alone, so that loads from global memory for the next step stay in flight.
 void AmdgcnTarget::barrier(Builder &b) {
   auto local = LLVM::MMRATagAttr::get(b.getContext(), "amdgpu-synchronize-as", "local");

@@ -14,6 +14,7 @@ public:
   Value threadId(Builder &b) override;
   Value blockId(Builder &b, unsigned dim) override;
   Value shuffle(Builder &b, Value word, unsigned mask) override;
+  Value addRounded(Builder &b, Value own, Value received) override;
   void barrier(Builder &b) override;
   void fence(Builder &b) override;
   void fenceBesideBarrier(Builder &b) override { fence(b); }

@@ -3,9 +3,6 @@
 //
 // The layout fixes the order in which values are combined, so results do not depend on timing. Afterwards every thread
 // along the reduced dimension holds the result, as the result's layout says.
-//
-// Known defect: where a multiplication stands right before a sum over lanes, a lane's own addition may be contracted
-// with it, and lanes differ in the last bit (docs/performance/gpu-rows.md, "Which long rows are split").
 #include "backend/gpu/KernelDistributor.h"
 
 using namespace mlir;
@@ -55,6 +52,19 @@ Value KernelDistributor::shuffle(Value value, unsigned mask) {
                                arith::ShLIOp::create(b_, arith::ExtUIOp::create(b_, integer, high), half));
   }
   return isa<FloatType>(type) ? arith::BitcastOp::create(b_, type, raw).getResult() : raw;
+}
+
+/// What this lane has and what the other one sent, combined to the same bits in both. Sums of halves are rounded twice,
+/// to f32 first, which gives the same as rounding once: f32 has two bits more than twice theirs.
+Value KernelDistributor::combineLanes(ReduceKind kind, Value own, Value received) {
+  Type type = own.getType();
+  if (kind != ReduceKind::Sum || !isa<FloatType>(type) || faults_.contractSums)
+    return combine(kind, own, received);
+  if (type.getIntOrFloatBitWidth() >= 32)
+    return target_.addRounded(b_, own, received);
+  Type wide = b_.getF32Type();
+  Value sum = target_.addRounded(b_, arith::ExtFOp::create(b_, wide, own), arith::ExtFOp::create(b_, wide, received));
+  return arith::TruncFOp::create(b_, type, sum);
 }
 
 //===- Over warps -------------------------------------------------------------------------------------------------===//
@@ -161,7 +171,7 @@ void KernelDistributor::lowerReduce(ReduceOp op) {
   for (auto [i, basis] : llvm::enumerate(from.lane))
     if (basis & mask)
       for (Value &result : results)
-        result = combine(op.getKind(), result, shuffle(result, 1u << i));
+        result = combineLanes(op.getKind(), result, shuffle(result, 1u << i));
   WarpExchange(*this, op, from, to, mask).run(results);
   map(op.getResult(), results);
 }

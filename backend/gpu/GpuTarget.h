@@ -36,6 +36,9 @@ public:
   virtual Value blockId(Builder &b, unsigned dim) = 0;
   /// The i32 `word` of the lane whose number is this one's xor `mask`. Must be executed by all threads of the warp.
   virtual Value shuffle(Builder &b, Value word, unsigned mask) = 0;
+  /// The sum of two f32 or f64, which is not contracted with a multiplication that gives `own`. So two lanes that add
+  /// what they have and what the other one sent get the same bits: what is sent has been rounded.
+  virtual Value addRounded(Builder &b, Value own, Value received) = 0;
   virtual void barrier(Builder &b) = 0;
   /// For kernels that start before the ones before them end (TargetDesc::dependentLaunches): waits until those have
   /// ended and what they wrote is there, then lets the next kernel start. A thread may read nothing but constants

@@ -19,8 +19,9 @@ struct InjectedFaults {
   /// No proxy fence: instructions that read shared memory by themselves (wgmma, bulk stores) may miss writes of
   /// threads.
   bool dropProxyFences = false;
-  bool giveEarly = false; // to blocks of a cluster that may not have started
-  bool addEarly = false;  // what blocks of a cluster may not have given yet
+  bool giveEarly = false;    // to blocks of a cluster that may not have started
+  bool contractSums = false; // of lanes, so that one adds what is not rounded and the other one what is
+  bool addEarly = false;     // what blocks of a cluster may not have given yet
 };
 
 } // namespace tilewright

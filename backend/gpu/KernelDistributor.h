@@ -108,6 +108,7 @@ private:
   void lowerReduce(tile::ReduceOp op);
   class WarpExchange;
   Value combine(tile::ReduceKind kind, Value a, Value b);
+  Value combineLanes(tile::ReduceKind kind, Value own, Value received);
   Value shuffle(Value value, unsigned mask);
 
   // DistributeShared.cpp: shared memory; DistributeDot.cpp, MultiplyAdd.cpp: contractions

@@ -44,6 +44,12 @@ Value NvptxTarget::shuffle(Builder &b, Value word, unsigned mask) {
                        {wordConstant(b, -1), word, wordConstant(b, mask), wordConstant(b, 31)});
 }
 
+/// PTX ISA, "add": with .rn it is not contracted; without, ptxas may do so even where LLVM does not.
+Value NvptxTarget::addRounded(Builder &b, Value own, Value received) {
+  return callIntrinsic(b, own.getType().isF64() ? "llvm.nvvm.add.rn.d" : "llvm.nvvm.add.rn.f", own.getType(),
+                       {own, received});
+}
+
 void NvptxTarget::barrier(Builder &b) {
   callIntrinsic(b, "llvm.nvvm.barrier.cta.sync.aligned.all", {}, {wordConstant(b, 0)});
 }

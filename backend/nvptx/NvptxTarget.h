@@ -18,6 +18,7 @@ public:
   Value uniform(Builder &b, Value word) override;
   Value blockId(Builder &b, unsigned dim) override;
   Value shuffle(Builder &b, Value word, unsigned mask) override;
+  Value addRounded(Builder &b, Value own, Value received) override;
   void barrier(Builder &b) override;
   void awaitKernelsBefore(Builder &b) override;
   void fence(Builder &b) override;

@@ -300,6 +300,7 @@ void addRowCases(std::vector<DeviceCase> &cases) {
     cases.push_back(softmax(type, 5, 1, 1, 32, 1));
     cases.push_back(softmax(type, 3, 7, 2, 8, 1));
     cases.push_back(softmax(type, 13, 37, 4, 64, 4));
+    cases.push_back(softmax(type, 130, 37, 4, 64, 4)); // of so many sums some show how their terms were rounded
     cases.push_back(softmax(type, 4, 1024, 1, 1024, 4));
     cases.push_back(softmax(type, 3, 1023, 1, 1024, 8));
     cases.push_back(softmax(type, 2, 1025, 1, 2048, 8));

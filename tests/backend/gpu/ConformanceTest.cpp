@@ -154,6 +154,30 @@ TEST(SharedSums, BitsDoNotDependOnTheOrderOfBlocks) {
   EXPECT_GE(ran, 15);
 }
 
+/// Are the bits the same whichever of the threads runs first between two meetings? Of a correct kernel they are: no two
+/// threads write different bits to one place.
+bool dependsOnThreads(const DeviceCase &c, InjectedFaults faults = {}) {
+  auto program = SimtProgram::compile(c.kernel, **findTarget("sm_90a"), faults);
+  EXPECT_TRUE(program) << c.name;
+  if (!program)
+    return true;
+  std::vector<std::byte> first, other;
+  EXPECT_EQ(runCompiled(c, **program, BlockOrder::Ascending, &first), "") << c.name;
+  EXPECT_EQ(runCompiled(c, **program, BlockOrder::FirstThreadsFirst, &other), "") << c.name;
+  return first != other;
+}
+TEST(RowReductions, BitsDoNotDependOnTheOrderOfThreads) {
+  int ran = 0, seen = 0;
+  for (const DeviceCase &c : deviceCases())
+    if (c.family == "row reduction" && c.small && (c.type == DType::F32 || c.type == DType::F64)) {
+      ++ran;
+      EXPECT_FALSE(dependsOnThreads(c)) << c.name;
+      seen += dependsOnThreads(c, {.contractSums = true});
+    }
+  EXPECT_GE(ran, 10);
+  EXPECT_GE(seen, 1);
+}
+
 /// Some case sees the fault, of those whose name has this part; of an attention, one with roles.
 bool isSeen(const std::string &family, InjectedFaults faults, BlockOrder order = BlockOrder::Ascending,
             const std::string &part = "", DType type = DType::F16) {

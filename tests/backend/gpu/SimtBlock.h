@@ -67,9 +67,10 @@ struct RunningBlock {
   size_t sharedStart = 0;
   bool isPublishing = false; // some thread has executed the fence since the last barrier
   bool overwritten = false;
-  bool touchedEarly = false; // what kernels before may still write, by a thread that has not waited for them
-  bool waits = false;        // for all other blocks of the grid
-  uint64_t progress = 0;     // grows whenever something happens that others may wait for
+  bool touchedEarly = false;    // what kernels before may still write, by a thread that has not waited for them
+  bool waits = false;           // for all other blocks of the grid
+  bool startsWithFirst = false; // its first thread runs before the others, not its last one
+  uint64_t progress = 0;        // grows whenever something happens that others may wait for
   std::map<const std::byte *, struct EngineBarrier> barriers;
   struct Meeting {
     uint32_t arrived = 0, generation = 0;

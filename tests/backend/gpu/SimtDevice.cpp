@@ -82,7 +82,8 @@ void SimtDevice::giveView(View view) {
 static bool runRound(RunningBlock &state) {
   bool running = false;
   block = &state;
-  for (unsigned t = state.fibers.size(); t-- > 0;)
+  for (unsigned i = 0; i < state.fibers.size(); ++i) {
+    unsigned t = state.startsWithFirst ? i : state.fibers.size() - 1 - i;
     if (!state.fibers[t]->done) {
       running = true;
       state.current = t;
@@ -91,6 +92,7 @@ static bool runRound(RunningBlock &state) {
       if (state.waits)
         return false;
     }
+  }
   return running;
 }
 
@@ -138,6 +140,7 @@ bool SimtDevice::runBlocks(std::array<int64_t, 3> grid, int64_t blocksOfCluster,
       state->id = {uint32_t(number % grid[0]), uint32_t(number / grid[0] % grid[1]),
                    uint32_t(number / grid[0] / grid[1])};
       state->cluster = cluster;
+      state->startsWithFirst = order_ == BlockOrder::FirstThreadsFirst;
       start(*state);
       ++number;
     }

@@ -13,9 +13,10 @@
 
 namespace tilewright::test {
 
-/// In which order the blocks of a grid run. In the last three, the first block to come so far goes on when all others
-/// have ended: behind its first fence, behind its first count, and behind the fence after that.
-enum class BlockOrder { Ascending, Descending, WaitsBeforeCount, WaitsAtCount, WaitsBehindCount };
+/// In which order the blocks of a grid run. Of a block's threads, the last one runs first; in FirstThreadsFirst, the
+/// first one. In the last three, the first block to come so far goes on when all others have ended: behind its first
+/// fence, behind its first count, and behind the fence after that.
+enum class BlockOrder { Ascending, FirstThreadsFirst, Descending, WaitsBeforeCount, WaitsAtCount, WaitsBehindCount };
 
 class SimtDevice {
 public:

@@ -96,6 +96,8 @@ constexpr size_t sharedAlignment = 1024;
 std::byte *sharedMemory() { return block->memory(); }
 void publishShared() { block->isPublishing = true; }
 float exp2Native(float x) { return std::exp2(x); }
+float addSingles(float own, float received) { return own + received; }
+double addDoubles(double own, double received) { return own + received; }
 float log2Native(float x) { return std::log2(x); }
 
 void fiberMain() {
@@ -172,7 +174,7 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
   set(CommitCopies, commitCopies), set(WaitCopies, waitCopies), set(ReadMatrices, readMatrices);
   setProductVerbs(verbs);
   set(AwaitKernels, awaitKernels), set(Fence, fence), set(CountUpTo, countUpTo);
-  set(Exp2, exp2Native), set(Log2, log2Native);
+  set(Exp2, exp2Native), set(Log2, log2Native), set(AddSingles, addSingles), set(AddDoubles, addDoubles);
   set(SharedMemory, sharedMemory), set(PublishShared, publishShared);
   set(ArriveInCluster, arriveInCluster), set(WaitForCluster, waitForCluster), set(InBlock, inBlock);
   std::memcpy(dlsym(program->library_, "simt_verbs"), verbs, sizeof verbs);

@@ -33,6 +33,10 @@ Value SimtTarget::blockId(Builder &b, unsigned dim) { return call(b, BlockId, b.
 Value SimtTarget::shuffle(Builder &b, Value word, unsigned mask) {
   return call(b, Shuffle, b.getI32Type(), {word, wordConstant(b, mask)});
 }
+Value SimtTarget::addRounded(Builder &b, Value own, Value received) {
+  bool isDouble = own.getType().isF64();
+  return call(b, isDouble ? AddDoubles : AddSingles, own.getType(), {own, received});
+}
 void SimtTarget::barrier(Builder &b) { call(b, Barrier, {}, {}); }
 void SimtTarget::awaitKernelsBefore(Builder &b) { call(b, AwaitKernels, {}, {}); }
 void SimtTarget::fence(Builder &b) { call(b, Fence, {}, {}); }
@@ -174,7 +178,22 @@ Value SimtTarget::inBlock(Builder &b, Value shared, Value block) {
   return call(b, InBlock, shared.getType(), {shared, block});
 }
 
+/// As LLVM does it for GPUs: an addition is contracted with the multiplication before it, even if others need the rounded
+/// product too. For the host, LLVM would leave such products alone.
+static void contractSums(Operation *root) {
+  root->walk([](arith::AddFOp sum) {
+    for (auto [factor, other] : {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())})
+      if (auto product = factor.getDefiningOp<arith::MulFOp>()) {
+        GpuTarget::Builder b(sum.getLoc(), sum);
+        sum.replaceAllUsesWith(math::FmaOp::create(b, product.getLhs(), product.getRhs(), other).getResult());
+        sum.erase();
+        return;
+      }
+  });
+}
+
 void SimtTarget::lowerMath(Operation *root) {
+  contractSums(root);
   if (lanes_ == 32) // as NVIDIA
     pairReciprocals(root);
   root->walk([&](Operation *op) {

@@ -12,7 +12,7 @@ namespace tilewright::test {
 enum Verb { ThreadId, BlockId, Shuffle, Barrier, Copy, CommitCopies, WaitCopies, ReadMatrices, Multiply, MultiplyShared,
             CommitProducts, WaitProducts, PublishShared, MultiplyBytes, MultiplySharedBytes, MultiplySharedSingles,
             MultiplyHeld, MultiplyHeldSingles, RoundToTf32, MultiplyTf32, Fence, CountUpTo, AwaitKernels, Exp2, Log2,
-            SharedMemory, ArriveInCluster, WaitForCluster, InBlock, VerbCount };
+            SharedMemory, ArriveInCluster, WaitForCluster, InBlock, AddSingles, AddDoubles, VerbCount };
 // clang-format on
 
 class SimtTarget final : public GpuTarget {
@@ -23,6 +23,7 @@ public:
   Value threadId(Builder &b) override;
   Value blockId(Builder &b, unsigned dim) override;
   Value shuffle(Builder &b, Value word, unsigned mask) override;
+  Value addRounded(Builder &b, Value own, Value received) override;
   void barrier(Builder &b) override;
   void awaitKernelsBefore(Builder &b) override;
   void fence(Builder &b) override;
