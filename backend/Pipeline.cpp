@@ -284,6 +284,7 @@ Status Compiler::group(Compilation &compilation) {
                             tilegen::attentionFusion(*compilation.target, options.matmulPrecision),
                             compilation.target->backend == Backend::Host ? fusion::Machine::Cpu : fusion::Machine::Gpu};
   how.windows = tilegen::singleWindows(*compilation.target, options.matmulPrecision);
+  how.longestHeldRow = tilegen::longestHeldRow(*compilation.target);
   how.walksPixels = compilation.target->bulkCopies;
   LogicalResult formed = forEachModule(*compilation.module, [&](ModuleOp part) {
     fusion::FusionReport own;

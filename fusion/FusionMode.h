@@ -40,7 +40,8 @@ struct FusionOptions {
   AttentionFusion attention;
   Machine machine;
   std::optional<SingleWindows> windows = std::nullopt; // nullopt: windows of singles are gathered
-  bool walksPixels = false; // the copy engine walks pixels, so few channels become rows (windows/FewChannels.h)
+  int64_t longestHeldRow = 0; // elements that blocks of a cluster hold together; 0: the target has no clusters
+  bool walksPixels = false;   // the copy engine walks pixels, so few channels become rows (windows/FewChannels.h)
 };
 
 /// From "none", "large", "halves", "floats" or "all"; nullopt for any other name.

@@ -122,20 +122,50 @@ static const SplitRule *firstThatHolds(ArrayRef<SplitRule> rules, int64_t length
   return rule == rules.end() ? nullptr : rule;
 }
 
+/// What reads `value`, through elementwise operations and reshapes, and broadcasts if these are not where it ends.
+static llvm::SetVector<Operation *> readersOf(Value value, bool throughBroadcasts) {
+  llvm::SetVector<Operation *> open(value.user_begin(), value.user_end());
+  for (size_t i = 0; i < open.size(); ++i)
+    if (normalize::isElementwise(open[i]) || isa<graph::ReshapeOp>(open[i]) ||
+        (throughBroadcasts && isa<graph::BroadcastOp>(open[i])))
+      open.insert(open[i]->user_begin(), open[i]->user_end());
+  return open;
+}
+
+/// Is the result of `reduce` read again for each of the elements that it reduces?
+static bool meetsItsElements(graph::ReduceOp reduce) {
+  return llvm::any_of(readersOf(reduce.getResult(), /*throughBroadcasts=*/false), [&](Operation *op) {
+    return isa<graph::BroadcastOp>(op) && normalize::sizesOf(op->getResult(0)) == normalize::sizesOf(reduce.getInput());
+  });
+}
+
 /// Whether this reduces columns that a program can hold, and the result is read again for each of their elements. The
 /// readers are then in the same kernel (Geometry.h).
 static bool isHeldColumn(graph::ReduceOp reduce) {
-  if (hasRows(reduce, Machine::Gpu) || !canHoldColumns(reduce))
-    return false;
-  llvm::SetVector<Operation *> open(reduce->user_begin(), reduce->user_end());
-  for (size_t i = 0; i < open.size(); ++i) {
-    if (isa<graph::BroadcastOp>(open[i]) &&
-        normalize::sizesOf(open[i]->getResult(0)) == normalize::sizesOf(reduce.getInput()))
-      return true;
-    if (normalize::isElementwise(open[i]) || isa<graph::ReshapeOp>(open[i]))
-      open.insert(open[i]->user_begin(), open[i]->user_end());
-  }
-  return false;
+  return !hasRows(reduce, Machine::Gpu) && canHoldColumns(reduce) && meetsItsElements(reduce);
+}
+
+/// Whether this reduces rows that the blocks of a cluster can hold, and the result is read again for each of their
+/// elements, or it reduces what such a result was read for, as the sum of a softmax does. Elements are at most singles,
+/// since a thread has registers for so many.
+static bool isHeldRow(graph::ReduceOp reduce, int64_t longestHeldRow) {
+  auto canBeHeld = [&](graph::ReduceOp op) {
+    std::optional<int64_t> length = lengthOf(op);
+    return op.getAxes().size() == 1 && hasRows(op, Machine::Gpu) && length && *length <= longestHeldRow &&
+           getElementTypeOrSelf(op.getInput()).getIntOrFloatBitWidth() <= 32;
+  };
+  auto readersAreHeld = [&](graph::ReduceOp op) {
+    return llvm::all_of(readersOf(op.getResult(), /*throughBroadcasts=*/true), [&](Operation *reader) {
+      auto next = dyn_cast<graph::ReduceOp>(reader);
+      return !next || canBeHeld(next);
+    });
+  };
+  auto isReadAgain = [&](graph::ReduceOp op) { return canBeHeld(op) && meetsItsElements(op) && readersAreHeld(op); };
+  auto all = reduce->getParentOfType<func::FuncOp>().front().getOps<graph::ReduceOp>();
+  return isReadAgain(reduce) ||
+         (canBeHeld(reduce) && llvm::any_of(all, [&](graph::ReduceOp other) {
+            return isReadAgain(other) && readersOf(other.getResult(), /*throughBroadcasts=*/true).contains(reduce);
+          }));
 }
 
 /// The divisor of `size` that is nearest to `wanted`, in proportion.
@@ -184,7 +214,7 @@ static graph::ReduceOp split(graph::ReduceOp reduce, ArrayRef<int64_t> pieces) {
 
 /// Splits a reduction if that pays, and returns the reduction of the parts' results, which may be long itself. Null if
 /// the reduction stays whole.
-static graph::ReduceOp splitOnce(graph::ReduceOp reduce, Machine machine) {
+static graph::ReduceOp splitOnce(graph::ReduceOp reduce, Machine machine, int64_t longestHeldRow) {
   if (machine == Machine::Gpu && isHeldColumn(reduce))
     return nullptr;
   bool rows = hasRows(reduce, machine);
@@ -192,7 +222,7 @@ static graph::ReduceOp splitOnce(graph::ReduceOp reduce, Machine machine) {
   const SplitRule *rule = length && !(rows && maySoftenScores(reduce))
                               ? firstThatHolds(rulesFor(reduce, rows, machine), *length, programsOf(reduce, rows))
                               : nullptr;
-  if (!rule)
+  if (!rule || isHeldRow(reduce, longestHeldRow))
     return nullptr;
   SmallVector<int64_t> pieces = piecesOf(reduce, static_cast<double>(*length) / static_cast<double>(rule->part));
   int64_t parts = 1;
@@ -201,10 +231,10 @@ static graph::ReduceOp splitOnce(graph::ReduceOp reduce, Machine machine) {
   return parts > 1 && parts < *length ? split(reduce, pieces) : nullptr;
 }
 
-void fusion::splitLongReductions(func::FuncOp main, Machine machine) {
+void fusion::splitLongReductions(func::FuncOp main, Machine machine, int64_t longestHeldRow) {
   for (auto reduce : llvm::make_early_inc_range(main.front().getOps<graph::ReduceOp>()))
     while (reduce)
-      reduce = splitOnce(reduce, machine);
+      reduce = splitOnce(reduce, machine, longestHeldRow);
 }
 
 /// Is `op` summed in parts, perhaps behind other elementwise operations that nothing else reads?

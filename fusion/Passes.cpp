@@ -32,6 +32,7 @@ struct FormGroupsPass : impl::FormGroupsPassBase<FormGroupsPass> {
     auto columns = [](int64_t option) { return option > 0 ? option : std::numeric_limits<int64_t>::max(); };
     if (copiedColumns > 0 || pixelColumns > 0)
       options.windows = SingleWindows{columns(pixelColumns), columns(copiedColumns)};
+    options.longestHeldRow = longestHeldRow;
     options.walksPixels = walksPixels;
     if (failed(formGroups(getOperation(), options, explain == "none" ? nullptr : &report)))
       return signalPassFailure();

@@ -24,6 +24,8 @@ def FormGroupsPass : Pass<"tilewright-group-form-groups", "::mlir::ModuleOp"> {
                  Option<"pixelColumns", "pixel-columns", "int64_t", "0",
                         "Leave windows of singles that are multiplied by so many columns or more to an engine that "
                         "walks pixels, with channels last; 0: none">,
+                 Option<"longestHeldRow", "longest-held-row", "int64_t", "0",
+                        "Elements of a row that the blocks of a cluster can hold; 0: there are no clusters">,
                  Option<"walksPixels", "walks-pixels", "bool", "false",
                         "Read windows of few channels as rows that an engine brings which walks pixels">];
   let dependentDialects = ["::tilewright::graph::GraphDialect"];

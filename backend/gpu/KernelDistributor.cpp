@@ -400,6 +400,7 @@ LogicalResult KernelDistributor::lower(Operation *op) {
       .Case([&](PartReadOp op) { return lowerPartRead(op), success(); })
       .Case([&](PartArriveOp op) { return lowerPartArrive(op), success(); })
       .Case([&](PartSumOp op) { return lowerPartSum(op), success(); })
+      .Case([&](PartReduceOp op) { return lowerPartReduce(op), success(); })
       // computeWaiting: loads that stand before the wait are emitted before it.
       .Case([&](AwaitKernelsOp) { return computeWaiting(), awaitKernels(), success(); })
       .Case([&](BufferSliceOp op) { return lowerBufferSlice(op), success(); })
@@ -474,8 +475,12 @@ LogicalResult KernelDistributor::run() {
     warp_ = target_.uniform(b_, warp_);
   if (int64_t bytes = *kernel_.getSharedBytes())
     shared_ = target_.sharedMemory(b_, output_, bytes);
-  bool givesShares = kernel_.walk([](PartSumOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  if (givesShares) // lowerPartSum waits for it: then all of the cluster's blocks have started
+  bool givesShares = kernel_
+                         .walk([](Operation *op) {
+                           return isa<PartSumOp, PartReduceOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+                         })
+                         .wasInterrupted();
+  if (givesShares) // who gives waits for it: then all of the cluster's blocks have started
     target_.arriveInCluster(b_, /*releases=*/false);
   prefetchMaps(maps);
   noteContractions(kernel_.getBody());

@@ -182,6 +182,9 @@ private:
   void lowerPartArrive(tile::PartArriveOp op);
   Value countArrival(tile::PartArriveOp op);
   void lowerPartSum(tile::PartSumOp op);
+  void lowerPartReduce(tile::PartReduceOp op);
+  void awaitClusterStart();
+  void awaitGiven();
 
   // Linear maps of this thread's number
   /// The part of a linear map that this thread's number gives, as i32: the xor of contribution(basis) over the layout's
@@ -219,6 +222,7 @@ private:
   bool contracts_ = false, hasEpilogue_ = false;  // noteContractions
   bool multipliesShared_ = false;                 // some instruction reads shared memory by itself
   llvm::DenseMap<Value, SharedTile> sharedTiles_; // results of tile.shared_read
+  bool hasClusterStarted_ = false;                // awaitClusterStart
   Value lane_, warp_, shared_, errorWord_;
 };
 

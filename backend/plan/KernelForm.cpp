@@ -38,9 +38,11 @@ std::string formOf(tile::KernelOp kernel) {
     text += fmt::format(", keys split by {}", schedule.getParts());
   else if (isShared)
     text += fmt::format(", sums shared by {}", schedule.getParts());
-  else if (int64_t blocks = kernel.getClusterBlocks(); blocks > 1)
-    text +=
-        repeats ? fmt::format(" in clusters of {}", blocks) : fmt::format(", sums shared by {} in a cluster", blocks);
+  else if (int64_t blocks = kernel.getClusterBlocks(); blocks > 1 && repeats)
+    text += fmt::format(" in clusters of {}", blocks);
+  else if (blocks > 1)
+    text += fmt::format(", {} shared by {} in a cluster",
+                        schedule.getRoot() == graph::RootKind::RowReduction ? "rows" : "sums", blocks);
   if (schedule.getMatrix())
     text += ", matrix unit";
   if (schedule.getPack())

@@ -39,7 +39,7 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionR
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main)
     return module.emitError("expected a function @main because grouping starts there");
-  splitLongReductions(main, options.machine);
+  splitLongReductions(main, options.machine, mode == FusionMode::All ? options.longestHeldRow : 0);
   if (options.machine == Machine::Gpu)
     widenGroups(main, /*singles=*/options.windows.has_value());
   if (options.walksPixels)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives shared memory addresses: first to the slots of operands, then to what reductions exchange between warps, and to
-// what tile.part_arrive tells a block's threads or other blocks give it for tile.part_sum, last to the rooms through
-// which results are stored.
+// what tile.part_arrive tells a block's threads or other blocks give it for tile.part_sum and tile.part_reduce, last to
+// the rooms through which results are stored.
 #include "tilegen/place/Place.h"
 #include "tilegen/tile/StorePieces.h"
 
@@ -26,6 +26,7 @@ int64_t tilewright::tile::assignAddresses(KernelOp kernel) {
   });
   kernel.walk([&](PartArriveOp arrive) { arrive.setScratch(take(arrivalBytes, bankRowBytes)); });
   kernel.walk([&](PartSumOp sum) { sum.setScratch(take(givenBytes(sum), bankRowBytes)); });
+  kernel.walk([&](PartReduceOp reduce) { reduce.setScratch(take(givenBytes(reduce), bankRowBytes)); });
   kernel.walk([&](BulkStoreOp store) { store.setScratch(take(roomBytes(store), roomAlignment)); });
   // Warps store one tile after the other, so the stores of a role share their rooms.
   kernel.walk([&](RolesOp roles) {

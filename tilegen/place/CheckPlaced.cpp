@@ -62,6 +62,8 @@ LogicalResult tilewright::tile::checkClusters(KernelOp kernel, const PlaceFacts 
   auto result = kernel.getBody().walk([&](Operation *op) {
     if (auto sum = dyn_cast<PartSumOp>(op))
       return check(op, sum.getParts());
+    if (auto reduce = dyn_cast<PartReduceOp>(op))
+      return check(op, reduce.getParts());
     auto end = dyn_cast<StepEndOp>(op);
     return end ? check(op, end.getBlocks()) : WalkResult::advance();
   });

@@ -15,6 +15,25 @@
 using namespace mlir;
 using namespace tilewright::tile;
 
+PartOfTile tilewright::tile::numberParts(KernelOp kernel, int64_t parts) {
+  SmallVector<ProgramIdOp> ids(kernel.getBody().getOps<ProgramIdOp>());
+  OpBuilder b = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  Location loc = kernel.getLoc();
+  auto sizeOf = [&](AffineExpr expr, Value operand) {
+    return SizeOp::create(b, loc, AffineMap::get(1, 0, expr), ValueRange{operand});
+  };
+  AffineExpr number = b.getAffineDimExpr(0), one = b.getAffineConstantExpr(1);
+  Value program = ProgramIdOp::create(b, loc, 0), tile = sizeOf(number.floorDiv(parts), program),
+        part = sizeOf(number % parts, program), zero = arith::ConstantIndexOp::create(b, loc, 0);
+  for (ProgramIdOp id : ids) {
+    id.replaceAllUsesWith(id.getDim() == 0 ? tile : zero); // the other dimensions have one program
+    id.erase();
+  }
+  kernel.setGrid(
+      AffineMap::get(0, kernel.getNumSymbols(), {kernel.getGrid().getResult(0) * parts, one, one}, b.getContext()));
+  return {tile, part};
+}
+
 static SmallVector<Operation *> operationsBehind(scf::ForOp loop) {
   SmallVector<Operation *> behind;
   for (Operation *op = loop->getNextNode(); op && !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode())
@@ -22,20 +41,24 @@ static SmallVector<Operation *> operationsBehind(scf::ForOp loop) {
   return behind;
 }
 
-static bool canCut(Type type, unsigned dim, int64_t parts) {
-  auto tile = dyn_cast<RankedTensorType>(type);
-  return !tile || tile.getDimSize(dim) == 1 || shareType(tile, dim, parts);
+bool tilewright::tile::worksOnShares(Operation *op) {
+  return isa<LoadOp, StoreOp, CheckOp, CoordinateOp, BroadcastOp>(op) ||
+         (isMemoryEffectFree(op) && !op->getNumRegions() && !isa<ReduceOp, DotOp>(op));
+}
+
+bool tilewright::tile::canCutResults(Operation *op, unsigned dim, int64_t parts) {
+  return llvm::all_of(op->getResultTypes(), [&](Type type) {
+    auto tile = dyn_cast<RankedTensorType>(type);
+    return !tile || tile.getDimSize(dim) == 1 || shareType(tile, dim, parts);
+  });
 }
 
 /// Says what is in the way of narrowing `op`, which stands behind `loop`; null if nothing is.
-static const char *obstacleAt(Operation *op, scf::ForOp loop, unsigned dim, int64_t parts) {
-  bool isKnown = isa<LoadOp, StoreOp, CheckOp, CoordinateOp, BroadcastOp>(op) ||
-                 (isMemoryEffectFree(op) && !op->getNumRegions() && !isa<ReduceOp, DotOp>(op));
-  if (!isKnown)
+static const char *obstacleBehind(scf::ForOp loop, Operation *op, unsigned dim, int64_t parts) {
+  if (!worksOnShares(op))
     return "what follows its products does more than load, compute element by element, and store";
-  for (Type type : op->getResultTypes())
-    if (!canCut(type, dim, parts))
-      return "a share of its tile is not in the same registers of all threads";
+  if (!canCutResults(op, dim, parts))
+    return sharesAreElsewhere;
   for (Value operand : op->getOperands()) {
     auto tile = dyn_cast<RankedTensorType>(operand.getType());
     Operation *from = operand.getDefiningOp();
@@ -48,7 +71,7 @@ static const char *obstacleAt(Operation *op, scf::ForOp loop, unsigned dim, int6
 
 std::optional<unsigned> tilewright::tile::findShareDim(scf::ForOp loop, int64_t parts, std::string &why) {
   auto rank = static_cast<unsigned>(cast<RankedTensorType>(loop.getResult(0).getType()).getRank());
-  why = "a share of its tile is not in the same registers of all threads";
+  why = sharesAreElsewhere;
   for (unsigned dim = rank; dim-- > rank - std::min(rank, 2u);) {
     bool areCut = llvm::all_of(loop.getResultTypes(), [&](Type type) {
       auto tile = dyn_cast<RankedTensorType>(type);
@@ -57,7 +80,7 @@ std::optional<unsigned> tilewright::tile::findShareDim(scf::ForOp loop, int64_t 
     const char *obstacle = nullptr;
     for (Operation *op : operationsBehind(loop))
       if (areCut && !obstacle)
-        obstacle = obstacleAt(op, loop, dim, parts);
+        obstacle = obstacleBehind(loop, op, dim, parts);
     if (areCut && !obstacle)
       return dim;
     if (obstacle)
@@ -65,26 +88,6 @@ std::optional<unsigned> tilewright::tile::findShareDim(scf::ForOp loop, int64_t 
   }
   return std::nullopt;
 }
-
-namespace {
-
-/// Narrows operations to the share number `part` along `dim`.
-class Narrower {
-public:
-  Narrower(unsigned dim, Value part, int64_t parts) : dim_(dim), part_(part), parts_(parts) {}
-  void narrow(Operation *op);
-  Type narrowed(Type type) const;
-
-private:
-  void narrowConstants(Operation *op);
-  Value shifted(OpBuilder &b, Location loc, Value offset, int64_t sizeOfTile);
-
-  unsigned dim_;
-  Value part_;
-  int64_t parts_;
-};
-
-} // namespace
 
 Type Narrower::narrowed(Type type) const {
   auto tile = dyn_cast<RankedTensorType>(type);
@@ -136,19 +139,21 @@ void Narrower::narrow(Operation *op) {
     result.setType(narrowed(result.getType()));
 }
 
+void Narrower::narrow(ArrayRef<Operation *> ops) {
+  for (bool stores : {true, false})
+    for (Operation *op : ops)
+      if (isa<StoreOp>(op) == stores)
+        narrow(op);
+}
+
 void tilewright::tile::finishShares(scf::ForOp loop, unsigned dim, Value part, int64_t parts) {
   SmallVector<Operation *> behind = operationsBehind(loop);
   Narrower narrower(dim, part, parts);
-  for (Operation *op : llvm::reverse(behind)) // a store's offset depends on the size of what it stores
-    if (isa<StoreOp>(op))
-      narrower.narrow(op);
   OpBuilder b(loop->getContext());
   b.setInsertionPointAfter(loop);
   auto types = llvm::map_to_vector(loop.getResultTypes(), [&](Type type) { return narrower.narrowed(type); });
   auto sum = PartSumOp::create(b, loop.getLoc(), types, loop.getResults(), part, parts, /*scratch=*/nullptr);
   for (auto [whole, share] : llvm::zip(loop.getResults(), sum.getResults()))
     whole.replaceAllUsesExcept(share, sum);
-  for (Operation *op : behind)
-    if (!isa<StoreOp>(op))
-      narrower.narrow(op);
+  narrower.narrow(behind);
 }

@@ -10,6 +10,7 @@ namespace tilewright::tile {
 #define GEN_PASS_DEF_PLACETILESPASS
 #define GEN_PASS_DEF_FLATTENLOOPSPASS
 #define GEN_PASS_DEF_ASSIGNLAYOUTSPASS
+#define GEN_PASS_DEF_SHAREROWSPASS
 #define GEN_PASS_DEF_SHARESUMSPASS
 #define GEN_PASS_DEF_ASSIGNROLESPASS
 #define GEN_PASS_DEF_STAGESTORESPASS
@@ -65,6 +66,17 @@ struct AssignLayoutsPass : impl::AssignLayoutsPassBase<AssignLayoutsPass> {
     FailureOr<PlaceFacts> facts = factsOf(getOperation(), target);
     if (failed(facts) || (!getOperation().isPlaced() && failed(assignLayouts(getOperation(), *facts))))
       signalPassFailure();
+  }
+};
+
+struct ShareRowsPass : impl::ShareRowsPassBase<ShareRowsPass> {
+  using ShareRowsPassBase::ShareRowsPassBase;
+  void runOnOperation() override {
+    FailureOr<PlaceFacts> facts = factsOf(getOperation(), target);
+    if (failed(facts) || failed(checkLayouts(getOperation())))
+      return signalPassFailure();
+    if (!getOperation().isPlaced())
+      shareRows(getOperation(), *facts);
   }
 };
 

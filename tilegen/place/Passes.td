@@ -38,6 +38,16 @@ def AssignLayoutsPass : PlaceStep<"assign-layouts"> {
   let options = [Option<"target", "target", "std::string", "\"sm_80\"", "The target, as --target spells it">];
 }
 
+def ShareRowsPass : PlaceStep<"share-rows"> {
+  let summary = "Give each row to the blocks of a cluster, which hold a share of it each";
+  let description = [{
+    Takes kernels whose tiles have layouts, which reduce rows and whose schedule says `clustered`. Others stay as they
+    are, and so do kernels that do more than load, reduce, compute element by element and store, and all of them where
+    the target has no clusters of as many blocks; a remark says why.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The target, as --target spells it">];
+}
+
 def ShareSumsPass : PlaceStep<"share-sums"> {
   let summary = "Give each tile to several programs, which sum a part of the steps each";
   let description = [{

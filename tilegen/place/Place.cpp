@@ -116,6 +116,7 @@ LogicalResult tile::placeTiles(ModuleOp module, const PlaceFacts &facts) {
     flattenLoops(kernel);
     if (failed(assignLayouts(kernel, facts)))
       return failure();
+    shareRows(kernel, facts);
     shareSums(kernel, facts);
     if (assignRoles(kernel, facts)) {
       for (auto roles : kernel.getBody().getOps<RolesOp>())

@@ -41,6 +41,9 @@ void flattenLoops(KernelOp kernel);
 /// Sets the type of every tile to one with a layout, and chooses the instruction of every tile.dot (attribute
 /// `instruction`, which is absent for fused multiply-add).
 mlir::LogicalResult assignLayouts(KernelOp kernel, const PlaceFacts &facts);
+/// The blocks of a cluster share each row, where the schedule says so. Where that cannot be, the kernel stays as it is,
+/// with the reason as a remark for tilewright-opt.
+void shareRows(KernelOp kernel, const PlaceFacts &facts);
 /// Several programs share the sums of one tile, where the schedule says so. Where that cannot be, the kernel stays as
 /// it is, and where they should be a cluster and cannot, they meet in global memory, with the reason as a remark for
 /// tilewright-opt.

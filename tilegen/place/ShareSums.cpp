@@ -21,8 +21,7 @@
 // A loop that carries more than sums, an attention's, has tile.part_join behind it: it says how two parts become one.
 //
 // The last program reads back its own part too, so that the order of the additions, and with it the result's bits, does
-// not depend on which program is last. The part is program mod parts, the tile program / parts: only `parts` is divided
-// by, which is a constant, and not the number of tiles.
+// not depend on which program is last.
 #include "tilegen/place/ClusterShares.h"
 #include "tilegen/place/LoopBounds.h"
 #include "tilegen/place/Place.h"
@@ -55,7 +54,6 @@ private:
   DenseI64ArrayAttr liveAttr() { return join_ ? join_.getLiveAttr() : DenseI64ArrayAttr(); }
   AffineExpr dim() { return b_.getAffineDimExpr(0); }
   std::optional<unsigned> shareDim(const PlaceFacts &facts);
-  void numberParts();
   void makeWorkspaces();
   void cutLoop();
   void cutEvenly(int64_t steps);
@@ -134,24 +132,6 @@ std::optional<unsigned> SumSharer::shareDim(const PlaceFacts &facts) {
   if (!dim)
     kernel_.emitRemark() << "its parts meet in global memory because " << why;
   return dim;
-}
-
-/// Takes tile and part from the program's number, and multiplies the grid by the number of parts.
-void SumSharer::numberParts() {
-  SmallVector<ProgramIdOp> ids(kernel_.getBody().getOps<ProgramIdOp>());
-  b_.setInsertionPointToStart(&kernel_.getBody().front());
-  Value program = ProgramIdOp::create(b_, loc_, 0);
-  tile_ = sizeOf(dim().floorDiv(parts_), program);
-  part_ = sizeOf(dim() % parts_, program);
-  Value zero = constant(0); // of the dimensions that have one program
-  for (ProgramIdOp id : ids) {
-    id.replaceAllUsesWith(id.getDim() == 0 ? tile_ : zero);
-    id.erase();
-  }
-  b_.setInsertionPointAfter(zero.getDefiningOp());
-  AffineExpr one = b_.getAffineConstantExpr(1);
-  kernel_.setGrid(
-      AffineMap::get(0, kernel_.getNumSymbols(), {kernel_.getGrid().getResult(0) * parts_, one, one}, b_.getContext()));
 }
 
 /// Where parts meet in global memory.
@@ -261,7 +241,8 @@ void SumSharer::finishLast() {
 
 void SumSharer::run(const PlaceFacts &facts) {
   std::optional<unsigned> dim = shareDim(facts);
-  numberParts();
+  PartOfTile number = numberParts(kernel_, parts_);
+  tile_ = number.tile, part_ = number.part;
   if (!dim)
     makeWorkspaces();
   cutLoop();
@@ -271,7 +252,8 @@ void SumSharer::run(const PlaceFacts &facts) {
 void tilewright::tile::shareSums(KernelOp kernel, const PlaceFacts &facts) {
   ScheduleAttr schedule = kernel.getScheduleAttr();
   bool isDone = !kernel.getBody().getOps<WorkspaceOp>().empty() || kernel.getClusterBlocks() > 1;
-  if (schedule && schedule.getParts() > 1 && !isDone) {
+  bool hasSums = schedule && schedule.getRoot() != graph::RootKind::RowReduction; // whose parts ShareRows.cpp makes
+  if (hasSums && schedule.getParts() > 1 && !isDone) {
     SumSharer sharer(kernel, schedule);
     std::string why;
     if (sharer.fits(why))

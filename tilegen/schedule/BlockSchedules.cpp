@@ -6,6 +6,7 @@
 #include "tilegen/schedule/ColumnSchedules.h"
 #include "tilegen/schedule/ContractionTiles.h"
 #include "tilegen/schedule/Schedules.h"
+#include "tilegen/schedule/SelectSchedule.h"
 #include "tilegen/schedule/WindowSchedules.h"
 
 using namespace mlir;
@@ -18,9 +19,9 @@ constexpr int64_t pointwiseElements = 1024; // of one block: 4 warps of 32 with 
 constexpr int64_t fewestElements = 128;     // of one block
 constexpr int64_t stepOfWindow = 8;         // along the innermost loop of a long window
 constexpr int64_t elementsPerThread = 16;   // of a row
-// A row that one block holds in registers, with 512 threads at most. Of halves, threads have more elements where rows
+// Of a row that a block holds in registers, with 512 threads at most. Of halves, threads have more elements where rows
 // are long and there are enough elements to keep every unit busy with them (docs/performance/gpu-rows.md).
-constexpr int64_t longestRow = 16384, mostThreads = 512;
+constexpr int64_t mostThreads = 512;
 constexpr int64_t leastOfWideThreads = 4096, elementsPerWideThread = 32, leastElementsOfUnit = 16384;
 // A step along a longer row, for 512 threads, or twice as many where elements are loaded one by one. Where the row's
 // length is not known, masks take registers. The elements of a step along several loops.
@@ -30,6 +31,10 @@ constexpr int64_t stepOfLongRow = 4096, stepOfUnknownRow = 2048, stepOfLoops = 8
 // the time, down to 0.51, and 2 more than 1.06.
 constexpr int64_t fewestElementsOfRows = 256, leastBlocksOfUnit = 2; // of one block
 constexpr int64_t fewElementsOfUnit = 3072, elementsPerThreadOfFew = 4;
+// Rows that a cluster holds: how many are few, of those shorter than `longRow` and of others; how many halves are not
+// too many; and how much of its tile a row must fill otherwise (docs/performance/gpu-rows.md, "Rows of a cluster").
+constexpr int64_t longRow = 1 << 16, fewShortRows = 32, fewLongRows = 64, someRows = 256;
+constexpr double fullOfSingles = 3. / 4, fullOfHalves = 7. / 8;
 constexpr int64_t leastTransposed = 32, mostTransposed = 64; // elements along both loops of a transposing kernel
 constexpr int64_t elementsOfTransposed = 32;                 // of a thread
 
@@ -92,12 +97,12 @@ static RowSteps stepsOfRow(const KernelSpace &space) {
   for (unsigned loop : reduced) {
     std::optional<int64_t> size = constantOf(space.loops()[loop].size);
     padded.push_back(size ? std::optional(powerAbove(*size)) : std::nullopt);
-    row = size && *padded.back() <= longestRow / row ? row * *padded.back() : longestRow + 1;
+    row = size && *padded.back() <= blocks::longestRow / row ? row * *padded.back() : blocks::longestRow + 1;
   }
   RowSteps steps;
-  steps.isWhole = row <= longestRow;
+  steps.isWhole = row <= blocks::longestRow;
   for (std::optional<int64_t> whole : llvm::reverse(padded)) {
-    int64_t limit = std::max<int64_t>(1, (steps.isWhole ? longestRow : stepOfLoops) / steps.elements),
+    int64_t limit = std::max<int64_t>(1, (steps.isWhole ? blocks::longestRow : stepOfLoops) / steps.elements),
             part = std::min(whole ? stepOfLongRow : stepOfUnknownRow, limit);
     steps.ofLoop.insert(steps.ofLoop.begin(), whole && *whole <= limit ? *whole : part);
     steps.elements *= steps.ofLoop.front();
@@ -137,6 +142,49 @@ static RowShare rowShareOf(const KernelSpace &space, const RowSteps &steps, cons
   return share;
 }
 
+/// Is there a result for each element of the rows?
+static bool writesRows(const KernelSpace &space, unsigned loop) {
+  return llvm::any_of(space.outputs, [&](const Exprs &coordinates) {
+    return llvm::any_of(coordinates, [&](AffineExpr expr) { return expr.isFunctionOfDim(loop); });
+  });
+}
+
+/// Are the elements of everything that the kernel reads and reduces singles, or narrower?
+static bool fitsRegisters(const KernelSpace &space) {
+  graph::KernelOp kernel = space.source;
+  auto isNarrow = [](Value value) { return getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() <= 32; };
+  return llvm::all_of(kernel.getBody().getArguments(), isNarrow) &&
+         llvm::all_of(space.loopOps, [&](Operation *reduce) { return isNarrow(reduce->getOperand(0)); });
+}
+
+/// Loops along a row read it again from the second-level cache. That is faster where much of a cluster's tile is
+/// padding, and for halves mostly, unless there are so few rows that most units would have none.
+static bool paysInClusters(const KernelSpace &space, unsigned loop, int64_t length) {
+  int64_t rows = areSizesKnown(space) ? blocks::resultsOf(space) : someRows + 1;
+  if (rows <= (length < longRow ? fewShortRows : fewLongRows))
+    return true;
+  double full = static_cast<double>(length) / static_cast<double>(powerAbove(length));
+  if (!readsHalvesOnly(space))
+    return full >= fullOfSingles;
+  return length >= longRow && writesRows(space, loop) && (rows <= someRows || full >= fullOfHalves);
+}
+
+/// All blocks of a cluster hold a row together that is too long for one of them. Null where that is not possible, or
+/// does not pay.
+static tile::ScheduleAttr scheduleRowsOfClusters(const KernelSpace &space, const TargetDesc &target) {
+  SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  std::optional<int64_t> length = constantOf(space.loops()[reduced.front()].size);
+  bool isLong = reduced.size() == 1 && length && *length > blocks::longestRow && *length <= longestHeldRow(target),
+       isReadAgain = space.loopOps.size() > 1 || writesRows(space, reduced.front());
+  if (!isLong || !isReadAgain || !fitsRegisters(space) || !paysInClusters(space, reduced.front(), *length))
+    return {};
+  int64_t row = powerAbove(*length), share = row / target.clusterBlocks;
+  SmallVector<int64_t> tile(space.loopsOfKind(LoopKind::Parallel).size(), 1);
+  return tile::ScheduleAttr::ofBlock(space.nest.context, space.root, tile, row,
+                                     warpsFor(share, elementsPerWideThread, target))
+      .withParts(target.clusterBlocks, /*clustered=*/true, /*mostTiles=*/0);
+}
+
 tile::ScheduleAttr blocks::scheduleReductions(const KernelSpace &space, const TargetDesc &target) {
   if (tile::ScheduleAttr schedule = scheduleSlidingWindow(space, target))
     return schedule;
@@ -152,6 +200,8 @@ tile::ScheduleAttr blocks::scheduleReductions(const KernelSpace &space, const Ta
       return schedule;
     return scheduleBlock(space, tile, steps, elementsPerThread, target);
   }
+  if (tile::ScheduleAttr schedule = scheduleRowsOfClusters(space, target))
+    return schedule;
   RowSteps steps = stepsOfRow(space);
   RowShare share = rowShareOf(space, steps, target);
   SmallVector<int64_t> tile = blocks::tileParallelLoops(space, std::max<int64_t>(1, share.ofBlock / steps.elements));

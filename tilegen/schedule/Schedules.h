@@ -22,6 +22,9 @@ tile::ScheduleAttr scheduleReductions(const KernelSpace &space, const TargetDesc
 tile::ScheduleAttr scheduleContraction(const KernelSpace &space, const TargetDesc &target);
 tile::ScheduleAttr scheduleAttention(const KernelSpace &space, const TargetDesc &target);
 
+/// Elements of a row that one block holds in registers, with 512 threads.
+inline constexpr int64_t longestRow = 16384;
+
 /// Tile sizes of all parallel loops, in their order, whose product is at most `elements`. Inner loops get theirs first.
 llvm::SmallVector<int64_t> tileParallelLoops(const KernelSpace &space, int64_t elements);
 /// How many results there are. Unknown sizes count as 1, because it matters where they are small.

@@ -4,6 +4,7 @@
 
 #include "tilegen/place/Place.h"
 #include "tilegen/roots/RootTable.h"
+#include "tilegen/schedule/Schedules.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -32,6 +33,8 @@ fusion::AttentionFusion tilegen::attentionFusion(const TargetDesc &target, Matmu
   return tile::chainsSingles(facts) && precision != MatmulPrecision::Ieee ? fusion::AttentionFusion::Floats
                                                                           : fusion::AttentionFusion::Halves;
 }
+
+int64_t tilegen::longestHeldRow(const TargetDesc &target) { return target.clusterBlocks * blocks::longestRow; }
 
 std::optional<fusion::SingleWindows> tilegen::singleWindows(const TargetDesc &target, MatmulPrecision precision) {
   bool multiplies = llvm::any_of(target.matrix, [](const MatrixInstruction &instruction) {

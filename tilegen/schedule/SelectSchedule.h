@@ -24,6 +24,9 @@ namespace tilegen {
 /// no caches that scores could stay in.
 fusion::AttentionFusion attentionFusion(const TargetDesc &target, MatmulPrecision precision);
 
+/// The elements of a row that the blocks of a cluster hold together; 0 if the target has no clusters.
+int64_t longestHeldRow(const TargetDesc &target);
+
 /// The least columns for which laying out large windows of singles for a copy engine pays (fusion/FusionMode.h).
 /// nullopt if the target has no engine, or no instruction for what it brings.
 std::optional<fusion::SingleWindows> singleWindows(const TargetDesc &target, MatmulPrecision precision);

@@ -116,3 +116,11 @@ LogicalResult PartSumOp::verify() {
   }
   return success();
 }
+
+LogicalResult PartReduceOp::verify() {
+  auto type = cast<RankedTensorType>(getValue().getType());
+  if (type.getNumElements() != 1 || !isa_and_nonnull<LayoutAttr>(type.getEncoding()))
+    return emitOpError() << "expected a tile of one element with a layout because each block gives one value, got "
+                         << type;
+  return success();
+}

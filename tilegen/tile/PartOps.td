@@ -10,6 +10,9 @@
 // - They are the blocks of a cluster, which can write to each other's shared memory. Each gives every other the share
 //   of the tile that the other finishes, adds up in their order what it was given, and goes on with its own share.
 //
+// A row that is too long for one block's registers is cut into shares from the start, one for each block of a cluster
+// (tilegen/place/ShareRows.cpp). What a block has reduced of its share it gives to all others.
+//
 //===--------------------------------------------------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_PART_OPS
 #define TILEWRIGHT_PART_OPS
@@ -201,6 +204,45 @@ def PartSumOp : Tile_Op<"part_sum", [MemoryEffects<[MemRead, MemWrite]>]> {
   let results = (outs Variadic<Tile_Tile>:$results);
   let assemblyFormat = [{
     $values `[` $part `]` `of` $parts (`scratch` $scratch^)? attr-dict `:` type($values) `->` type($results)
+  }];
+  let hasVerifier = 1;
+}
+
+def PartReduceOp : Tile_Op<"part_reduce", [AllTypesMatch<["value", "result"]>, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "combine one value of each block of a cluster";
+  let description = [{
+    Every block writes its value to the shared memory of all of the cluster's blocks, its own included, waits until the
+    others have done so, and combines all values in the order of the blocks. So all blocks have the same bits, in each
+    run. All threads of the block execute it.
+
+    * `kind`: sum, prod, max or min, as of tile.reduce.
+    * `value`: a tile of a single element, which all threads hold.
+    * `part`: the block's number in its cluster.
+    * `parts`: how many blocks a cluster has.
+    * `scratch`: where the block's shared memory has room for a value of each block. Set by placing.
+    * `result`: what all values are together.
+
+    ```mlir
+    tile.kernel @reduce(%y: !tile.buffer<f32, () -> (2, 1)>)
+        attributes {grid = affine_map<() -> (2, 1, 1)>, threads = 128 : i64, shared_bytes = 128 : i64} {
+      %part = tile.program_id 0
+      %c0 = arith.constant 0 : index
+      %one = arith.constant dense<1.0> : tensor<1x1xf32, #tile.layout<reg = [], lane = [0, 0, 0, 0, 0], warp = [0, 0]>>
+      %two = tile.part_reduce <sum> %one[%part] of 2 scratch 0
+          : tensor<1x1xf32, #tile.layout<reg = [], lane = [0, 0, 0, 0, 0], warp = [0, 0]>>
+      tile.store %two, %y[%part, %c0] bounds () -> (2, 1) map (d0, d1) -> (d0, d1)
+          : tensor<1x1xf32, #tile.layout<reg = [], lane = [0, 0, 0, 0, 0], warp = [0, 0]>>
+          -> !tile.buffer<f32, () -> (2, 1)>
+      tile.return
+    }
+    ```
+  }];
+  let arguments = (ins ReduceKindAttr:$kind, Tile_Tile:$value, Index:$part,
+                       ConfinedAttr<I64Attr, [IntMinValue<2>]>:$parts,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$scratch);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $kind $value `[` $part `]` `of` $parts (`scratch` $scratch^)? attr-dict `:` type($value)
   }];
   let hasVerifier = 1;
 }

@@ -88,28 +88,39 @@ static bool takesOneProgram(scf::ForOp loop, KernelOp kernel) {
 }
 
 /// Clusters are whole, and the same for all of the kernel.
-static LogicalResult verifyCluster(PartSumOp sum, KernelOp kernel) {
+template <typename Part> static LogicalResult verifyCluster(Part part, KernelOp kernel) {
+  auto parts = static_cast<int64_t>(part.getParts());
+  if (parts != kernel.getClusterBlocks())
+    return part.emitOpError() << "expected " << kernel.getClusterBlocks()
+                              << " parts as elsewhere in the kernel because a block is in one cluster, got " << parts;
+  AffineExpr blocks = kernel.getGrid().getResult(0);
+  if (!blocks.isMultipleOf(parts))
+    return part.emitOpError() << "expected a multiple of " << parts
+                              << " blocks along x because clusters are whole, got " << kernel.getGridAttr();
+  constexpr int64_t alignment = 16; // of the widest access
+  int64_t bytes = givenBytes(part), room = *kernel.getSharedBytes();
+  if (!part.getScratch() || *part.getScratch() % alignment || static_cast<int64_t>(*part.getScratch()) + bytes > room)
+    return part.emitOpError() << "expected " << bytes << " bytes of scratch, at a multiple of " << alignment
+                              << " within the kernel's " << room
+                              << " bytes of shared memory, because other blocks write there, got "
+                              << part.getScratchAttr();
+  return success();
+}
+
+static LogicalResult verifyPartSum(PartSumOp sum, KernelOp kernel) {
   for (auto loop = sum->getParentOfType<scf::ForOp>(); loop; loop = loop->getParentOfType<scf::ForOp>())
     if (!takesOneProgram(loop, kernel))
       return sum.emitOpError()
              << "expected no loop around it that a block may go through twice, because other blocks of "
                 "its cluster might then write to shared memory that it still reads";
-  auto parts = static_cast<int64_t>(sum.getParts());
-  if (parts != kernel.getClusterBlocks())
-    return sum.emitOpError() << "expected " << kernel.getClusterBlocks()
-                             << " parts as elsewhere in the kernel because a block is in one cluster, got " << parts;
-  AffineExpr blocks = kernel.getGrid().getResult(0);
-  if (!blocks.isMultipleOf(parts))
-    return sum.emitOpError() << "expected a multiple of " << parts << " blocks along x because clusters are whole, got "
-                             << kernel.getGridAttr();
-  constexpr int64_t alignment = 16; // of the widest access
-  int64_t bytes = givenBytes(sum), room = *kernel.getSharedBytes();
-  if (!sum.getScratch() || *sum.getScratch() % alignment || static_cast<int64_t>(*sum.getScratch()) + bytes > room)
-    return sum.emitOpError() << "expected " << bytes << " bytes of scratch, at a multiple of " << alignment
-                             << " within the kernel's " << room
-                             << " bytes of shared memory, because other blocks write there, got "
-                             << sum.getScratchAttr();
-  return success();
+  return verifyCluster(sum, kernel);
+}
+
+/// A value is given once, so that nobody still reads what another block overwrites.
+static LogicalResult verifyPartReduce(PartReduceOp reduce, KernelOp kernel) {
+  if (reduce->getParentOp() != kernel)
+    return reduce.emitOpError() << "expected to stand in the kernel itself because all threads give a value once";
+  return verifyCluster(reduce, kernel);
 }
 
 /// The rooms of a store through shared memory, in scratch at a multiple of `alignment`.
@@ -206,7 +217,8 @@ static LogicalResult verifyOperation(Operation *op, KernelOp kernel) {
         return failed(part) ? part : verifyScratch(op, kernel);
       })
       .Case([&](DotOp op) { return verifyDot(op); })
-      .Case([&](PartSumOp op) { return verifyCluster(op, kernel); })
+      .Case([&](PartSumOp op) { return verifyPartSum(op, kernel); })
+      .Case([&](PartReduceOp op) { return verifyPartReduce(op, kernel); })
       .Case([&](PartArriveOp op) { return verifyScratch(op, kernel); })
       .Case([&](BulkStoreOp op) { return verifyRooms(op, roomAlignment, kernel); })
       .Case([&](StoreOp op) { return op.getStaged() ? verifyRooms(op, storedChunkBytes, kernel) : success(); })

@@ -35,6 +35,8 @@ int64_t KernelOp::getClusterBlocks() {
   walk([&](Operation *op) {
     if (auto sum = dyn_cast<PartSumOp>(op))
       blocks = static_cast<int64_t>(sum.getParts());
+    else if (auto reduce = dyn_cast<PartReduceOp>(op))
+      blocks = static_cast<int64_t>(reduce.getParts());
     else if (auto end = dyn_cast<StepEndOp>(op))
       blocks = static_cast<int64_t>(end.getBlocks());
   });

@@ -151,3 +151,8 @@ int64_t tilewright::tile::givenBytes(PartSumOp sum) {
     bytes += heldElements(share, {}) * llvm::divideCeil(cast<RankedTensorType>(share).getElementTypeBitWidth(), 8);
   return bytes * static_cast<int64_t>(sum.getParts() - 1);
 }
+
+int64_t tilewright::tile::givenBytes(PartReduceOp reduce) {
+  Type element = cast<RankedTensorType>(reduce.getValue().getType()).getElementType();
+  return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) * static_cast<int64_t>(reduce.getParts());
+}

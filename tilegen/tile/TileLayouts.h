@@ -40,6 +40,8 @@ llvm::SmallVector<unsigned> registersOfShare(mlir::RankedTensorType tile, unsign
 inline constexpr int64_t arrivalBytes = 4;
 /// The bytes of shared memory in which a block is given its share of all other blocks' values, for tile.part_sum.
 int64_t givenBytes(PartSumOp sum);
+/// The bytes in which it is given the values of all blocks, for tile.part_reduce.
+int64_t givenBytes(PartReduceOp reduce);
 /// The registers of a placed tile that hold elements below `live` in some thread; all of them if it is empty.
 llvm::SmallVector<unsigned> liveRegisters(mlir::Type tile, llvm::ArrayRef<int64_t> live);
 /// How many elements all threads together hold in these registers; an element that several threads hold counts for

@@ -102,14 +102,17 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected at most two groups of warps of a matmul, one of an attention, none of others, and "
                           "a positive order, got "
                        << groups << " and " << order;
-  bool mayHaveParts = root == graph::RootKind::Matmul || root == graph::RootKind::Attention;
+  bool mayHaveParts = root == graph::RootKind::Matmul || root == graph::RootKind::Attention ||
+                      (root == graph::RootKind::RowReduction && clustered);
   if (parts <= 0 || (parts > 1 && !mayHaveParts))
+    return emitError() << "expected a positive number of parts, and more than one of a matmul, an attention or a "
+                          "clustered row reduction alone, got "
+                       << parts;
+  bool mayBeClustered = root == graph::RootKind::Matmul || root == graph::RootKind::RowReduction;
+  if (clustered && (parts == 1 || !llvm::isPowerOf2_64(parts) || !mayBeClustered))
     return emitError()
-           << "expected a positive number of parts, and more than one of a matmul or an attention alone, got " << parts;
-  if (clustered && (parts == 1 || !llvm::isPowerOf2_64(parts) || root != graph::RootKind::Matmul))
-    return emitError()
-           << "expected no clustered but of a matmul whose parts are a power of two, because each block of a "
-              "cluster finishes a share of its tile, got "
+           << "expected no clustered but of a matmul or a row reduction whose parts are a power of two, because each "
+              "block of a cluster finishes a share of its tile, got "
            << parts << " parts of a " << graph::stringifyRootKind(root);
   if (streamed && root != graph::RootKind::Matmul)
     return emitError() << "expected no streamed but of a matmul, whose right sides it is about, got a root of "
