@@ -18,12 +18,16 @@ static std::string edgeOf(int64_t n) {
   return ((n + 1) & n) == 0 || ((n - 1) & (n - 2)) == 0 ? "beside a power of two" : "prime";
 }
 
-/// Softmax of each row in one tile.
+static std::string sharedBy(int64_t parts) {
+  return parts > 1 ? fmt::format(", parts = {}, clustered = true", parts) : "";
+}
+
+/// Softmax of each row in one tile, which `parts` blocks share if there are several.
 static DeviceCase softmax(DType type, int64_t rows, int64_t columns, int64_t tileRows, int64_t tileColumns,
-                          int64_t warps, bool runTime = false) {
-  DeviceCase c{.name = fmt::format("softmax_{}_{}x{}_{}warps{}", typeText(type), rows, columns, warps,
-                                   runTime ? "_dynamic" : ""),
-               .family = "row reduction",
+                          int64_t warps, bool runTime = false, int64_t parts = 1) {
+  DeviceCase c{.name = fmt::format("softmax_{}_{}x{}_{}warps{}{}", typeText(type), rows, columns, warps,
+                                   runTime ? "_dynamic" : "", parts > 1 ? fmt::format("_parts{}", parts) : ""),
+               .family = parts > 1 ? "clustered rows" : "row reduction",
                .layout = runTime        ? "run-time sizes"
                          : tileRows > 1 ? "several rows"
                                         : "one row",
@@ -42,7 +46,7 @@ static DeviceCase softmax(DType type, int64_t rows, int64_t columns, int64_t til
       R"(
     tile.kernel @k(%x: {0}, %y: {0}{13})
         attributes {{grid = affine_map<() -> ({1}, 1, 1)>,
-                     schedule = #tile.schedule<row_reduction, tile = [{2}], reduce = [{3}], warps = {4}>}} {{
+                     schedule = #tile.schedule<row_reduction, tile = [{2}], reduce = [{3}], warps = {4}{14}>}} {{
       %p = tile.program_id 0
       %r = tile.size (d0) -> (d0 * {2})(%p)
       %c0 = arith.constant 0 : index
@@ -65,7 +69,7 @@ static DeviceCase softmax(DType type, int64_t rows, int64_t columns, int64_t til
       wide, one,
       narrow ? fmt::format("%h = arith.truncf %q : {} to {}", wide, stored)
              : fmt::format("%one = arith.constant dense<1.0> : {0}\n %h = arith.mulf %q, %one : {0}", wide),
-      runTime ? ", %s0: index, %s1: index" : "");
+      runTime ? ", %s0: index, %s1: index" : "", sharedBy(parts));
   if (runTime)
     c.scalars = {rows, columns};
   c.buffers = {{type, rows * columns}, {type, rows * columns}};
@@ -76,6 +80,50 @@ static DeviceCase softmax(DType type, int64_t rows, int64_t columns, int64_t til
     return std::exp(inputValue(spec, 0, i)) / sum;
   };
   c.tolerance = 2 * roundoff(type) + 1e-6;
+  c.small = rows * columns < 5000;
+  return c;
+}
+
+/// What a row has one of, and which the first of the blocks that share it stores: y[r] = the sum + the largest element.
+static DeviceCase clusteredSum(DType type, int64_t rows, int64_t columns, int64_t tileColumns, int64_t warps,
+                               int64_t parts) {
+  std::string text = typeText(type);
+  DeviceCase c{.name = fmt::format("cluster_sum_{}_{}x{}_{}warps_parts{}", text, rows, columns, warps, parts),
+               .family = "clustered rows",
+               .layout = "one row",
+               .edge = edgeOf(columns),
+               .type = type};
+  bool isFloat = findDType(type)->isFloat;
+  c.grid = {rows, 1, 1};
+  c.kernel =
+      fmt::format(R"(
+    tile.kernel @k(%x: {0}, %y: {1})
+        attributes {{grid = affine_map<() -> ({2}, 1, 1)>,
+                     schedule = #tile.schedule<row_reduction, tile = [1], reduce = [{3}], warps = {4}{5}>}} {{
+      %p = tile.program_id 0
+      %c0 = arith.constant 0 : index
+      %v = tile.load %x[%p, %c0] bounds () -> ({2}, {6}) map (d0, d1) -> (d0, d1) fill {7} : {8} : {0} -> {9}
+      %s = tile.reduce <sum> %v dim 1 : {9} -> {10}
+      %l = tile.load %x[%p, %c0] bounds () -> ({2}, {6}) map (d0, d1) -> (d0, d1) fill {11} : {8} : {0} -> {9}
+      %m = tile.reduce <max> %l dim 1 : {9} -> {10}
+      %t = arith.{12} %s, %m : {10}
+      tile.store %t, %y[%p, %c0] bounds () -> ({2}, 1) map (d0, d1) -> (d0) : {10} -> {1}
+      tile.return
+    }})",
+                  fmt::format("!tile.buffer<{}, () -> ({}, {})>", text, rows, columns),
+                  fmt::format("!tile.buffer<{}, () -> ({})>", text, rows), rows, tileColumns, warps, sharedBy(parts),
+                  columns, isFloat ? "0.0" : "0", text, fmt::format("tensor<1x{}x{}>", tileColumns, text),
+                  fmt::format("tensor<1x1x{}>", text), isFloat ? "-1.0e30" : "-1000000", isFloat ? "addf" : "addi");
+  c.buffers = {{type, rows * columns}, {type, rows}};
+  c.expected = [spec = c.buffers[0], columns](int64_t r) {
+    double sum = 0, most = -std::numeric_limits<double>::infinity();
+    for (int64_t j = 0; j < columns; ++j) {
+      double value = inputValue(spec, 0, r * columns + j);
+      sum += value, most = std::max(most, value);
+    }
+    return sum + most;
+  };
+  c.tolerance = roundoff(type) * std::sqrt(double(columns)) * (type == DType::F64 ? 8 : 4);
   c.small = rows * columns < 5000;
   return c;
 }
@@ -316,6 +364,19 @@ void addRowCases(std::vector<DeviceCase> &cases) {
     cases.push_back(heldColumns(type, 8, 785, 8, 8, 1024, 8));
     cases.push_back(heldColumns(type, 2, 3137, 24, 8, 4096, 16));
   }
+  for (DType type : {DType::F32, DType::F16, DType::BF16})
+    for (int64_t parts : {2, 4, 8}) {
+      cases.push_back(softmax(type, 5, 1000, 1, 1024, 1, false, parts));
+      cases.push_back(softmax(type, 3, 513, 1, 1024, 1, false, parts)); // of 8, some have nothing of the row
+      cases.push_back(softmax(type, 2, 2021, 1, 2048, 1, true, parts));
+      cases.push_back(softmax(type, 9, 50257, 1, 65536, parts == 8 ? 8 : 16, false, parts));
+    }
+  for (DType type : {DType::F32, DType::F64, DType::I64, DType::I32})
+    for (int64_t parts : {2, 8}) {
+      cases.push_back(clusteredSum(type, 4, 1000, 1024, 1, parts));
+      cases.push_back(clusteredSum(type, 4, 1023, 1024, 2, parts));
+      cases.push_back(clusteredSum(type, 33, 16001, 16384, 4, parts));
+    }
   cases.push_back(rowQuotients(64, 250, 2));
   cases.push_back(rowQuotients(40, 256, 1));
   for (DType type : {DType::F32, DType::F64, DType::I64, DType::I32})

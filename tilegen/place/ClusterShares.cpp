@@ -149,11 +149,11 @@ void Narrower::narrow(ArrayRef<Operation *> ops) {
 void tilewright::tile::finishShares(scf::ForOp loop, unsigned dim, Value part, int64_t parts) {
   SmallVector<Operation *> behind = operationsBehind(loop);
   Narrower narrower(dim, part, parts);
+  narrower.narrow(behind);
   OpBuilder b(loop->getContext());
   b.setInsertionPointAfter(loop);
   auto types = llvm::map_to_vector(loop.getResultTypes(), [&](Type type) { return narrower.narrowed(type); });
   auto sum = PartSumOp::create(b, loop.getLoc(), types, loop.getResults(), part, parts, /*scratch=*/nullptr);
   for (auto [whole, share] : llvm::zip(loop.getResults(), sum.getResults()))
     whole.replaceAllUsesExcept(share, sum);
-  narrower.narrow(behind);
 }

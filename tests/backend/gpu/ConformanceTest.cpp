@@ -101,8 +101,8 @@ INSTANTIATE_TEST_SUITE_P(Gpu, Conformance,
                          nameOf);
 
 INSTANTIATE_TEST_SUITE_P(GpuSums, Conformance,
-                         testing::Combine(testing::Values("shared sums", "clustered sums", "stored weights",
-                                                          "paired products", "gated steps", "steps"),
+                         testing::Combine(testing::Values("shared sums", "clustered sums", "clustered rows",
+                                                          "stored weights", "paired products", "gated steps", "steps"),
                                           testing::Values("sm_80", "sm_90a", "gfx942")),
                          nameOf);
 
@@ -130,6 +130,19 @@ TEST(ClusteredSums, AreClusters) {
     ++ran;
   }
   EXPECT_GE(ran, 15);
+}
+
+TEST(ClusteredRows, AreClusters) {
+  int ran = 0;
+  for (const DeviceCase &c : deviceCases()) {
+    if (c.family != "clustered rows" || !c.small)
+      continue;
+    auto program = SimtProgram::compile(c.kernel, **findTarget("sm_90a"));
+    ASSERT_TRUE(program) << c.name;
+    EXPECT_EQ((*program)->clusterBlocks("k"), c.name.back() - '0') << c.name;
+    ++ran;
+  }
+  EXPECT_GE(ran, 30);
 }
 
 /// Whichever block is the last, it joins the parts in their order: the bits are the same, run after run.
@@ -202,6 +215,8 @@ TEST(InjectedFault, EveryArrivalIsTheLast) {
 TEST(InjectedFault, StepsThatDoNotWait) { EXPECT_TRUE(isSeen("steps", {.dropBarriers = true})); }
 TEST(InjectedFault, SharesGivenEarly) { EXPECT_TRUE(isSeen("clustered sums", {.giveEarly = true})); }
 TEST(InjectedFault, SharesAddedEarly) { EXPECT_TRUE(isSeen("clustered sums", {.addEarly = true})); }
+TEST(InjectedFault, RowsGivenEarly) { EXPECT_TRUE(isSeen("clustered rows", {.giveEarly = true})); }
+TEST(InjectedFault, RowsCombinedEarly) { EXPECT_TRUE(isSeen("clustered rows", {.addEarly = true})); }
 TEST(InjectedFault, DroppedBarriers) { EXPECT_TRUE(isSeen("matmul", {.dropBarriers = true})); }
 bool isSeenInRoles(InjectedFaults faults) { return isSeen("matmul", faults, BlockOrder::Ascending, "_groups"); }
 TEST(InjectedFault, DroppedAwaits) { EXPECT_TRUE(isSeenInRoles({.dropAwaits = true})); }

@@ -1,7 +1,7 @@
 // What workspaces, parts of tiles and arrivals refuse: a case for each diagnostic.
 // RUN: tilewright-opt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{expected a positive number of parts, and more than one of a matmul or an attention alone, got 2}}
+// expected-error@+1 {{expected a positive number of parts, and more than one of a matmul, an attention or a clustered row reduction alone, got 2}}
 #schedule = #tile.schedule<gemv, tile = [1, 8], parts = 2>
 
 // -----
@@ -165,8 +165,13 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map
 
 // -----
 
-// expected-error@+1 {{expected no clustered but of a matmul whose parts are a power of two, because each block of a cluster finishes a share of its tile, got 3 parts of a matmul}}
+// expected-error@+1 {{expected no clustered but of a matmul or a row reduction whose parts are a power of two, because each block of a cluster finishes a share of its tile, got 3 parts of a matmul}}
 #schedule = #tile.schedule<matmul, tile = [64, 64], parts = 3, clustered = true>
+
+// -----
+
+// expected-error@+1 {{expected no clustered but of a matmul or a row reduction whose parts are a power of two, because each block of a cluster finishes a share of its tile, got 1 parts of a row_reduction}}
+#schedule = #tile.schedule<row_reduction, tile = [1], reduce = [1024], clustered = true>
 
 // -----
 
@@ -287,5 +292,67 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>)
   %one = arith.constant dense<1.0> : tensor<1x256xf32, #layout>
   // expected-error@+1 {{expected 512 bytes of scratch, at a multiple of 16 within the kernel's 1024 bytes of shared memory, because other blocks write there, got 4}}
   %s = tile.part_sum %one[%c0] of 2 scratch 4 : tensor<1x256xf32, #layout> -> tensor<1x128xf32, #share>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<1x1xf32>
+  // expected-error@+1 {{expected a tile of one element with a layout because each block gives one value, got 'tensor<1x1xf32>'}}
+  %s = tile.part_reduce <sum> %one[%c0] of 2 : tensor<1x1xf32>
+  tile.return
+}
+
+// -----
+
+#layout = #tile.layout<reg = [], lane = [1, 0, 0, 0, 0], warp = [0, 0]>
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map<() -> (2, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<1x2xf32, #layout>
+  // expected-error@+1 {{expected a tile of one element with a layout because each block gives one value, got 'tensor<1x2xf32, #tile.layout<reg = [], lane = [1, 0, 0, 0, 0], warp = [0, 0]>>'}}
+  %s = tile.part_reduce <sum> %one[%c0] of 2 : tensor<1x2xf32, #layout>
+  tile.return
+}
+
+// -----
+
+#layout = #tile.layout<reg = [], lane = [0, 0, 0, 0, 0], warp = [0, 0]>
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>)
+    attributes {grid = affine_map<() -> (2, 1, 1)>, threads = 128 : i64, shared_bytes = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %one = arith.constant dense<1.0> : tensor<1x1xf32, #layout>
+  scf.for %i = %c0 to %c2 step %c1 {
+    // expected-error@+1 {{expected to stand in the kernel itself because all threads give a value once}}
+    %s = tile.part_reduce <sum> %one[%c0] of 2 scratch 0 : tensor<1x1xf32, #layout>
+  }
+  tile.return
+}
+
+// -----
+
+#layout = #tile.layout<reg = [], lane = [0, 0, 0, 0, 0], warp = [0, 0]>
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>)
+    attributes {grid = affine_map<() -> (2, 1, 1)>, threads = 128 : i64, shared_bytes = 16 : i64} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<1x1xf32, #layout>
+  // expected-error@+1 {{expected 8 bytes of scratch, at a multiple of 16 within the kernel's 16 bytes of shared memory, because other blocks write there, got 16}}
+  %s = tile.part_reduce <sum> %one[%c0] of 2 scratch 16 : tensor<1x1xf32, #layout>
+  tile.return
+}
+
+// -----
+
+#layout = #tile.layout<reg = [], lane = [0, 0, 0, 0, 0], warp = [0, 0]>
+tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>)
+    attributes {grid = affine_map<() -> (4, 1, 1)>, threads = 128 : i64, shared_bytes = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<1x1xf32, #layout>
+  // expected-error@+1 {{expected 4 parts as elsewhere in the kernel because a block is in one cluster, got 2}}
+  %s = tile.part_reduce <sum> %one[%c0] of 2 scratch 0 : tensor<1x1xf32, #layout>
+  %t = tile.part_reduce <sum> %one[%c0] of 4 scratch 64 : tensor<1x1xf32, #layout>
   tile.return
 }
