@@ -35,7 +35,8 @@ constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
 /// Long rows are split where so few programs compute them that most multiprocessors have none: 8 softmaxes of 128,256
 /// halves take 21.0 us whole and 13.3 split (H200), but 64 of them 25.0 and 46.7. A split softmax is six kernels, which
 /// compute exponentials again, and a split norm four, so a norm is still split where a softmax is not. The first rule
-/// that holds is taken (docs/performance/gpu-rows.md, "Which long rows are split").
+/// that holds is taken (docs/performance/gpu-rows.md, "Which long rows are split"), but not where the blocks of a
+/// cluster hold the row (isHeldRow).
 constexpr SplitRule rowsOfGpus[] = {{1 << 18, 128, 1 << 13},
                                     {1 << 17, 64, 1 << 13},
                                     {3 << 15, 32, 1 << 13},

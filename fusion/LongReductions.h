@@ -17,8 +17,8 @@
 namespace tilewright::fusion {
 
 /// Splits the reductions of `main` that pay on this machine. A reduction of sizes that are only known at run time, and
-/// one that may be the softmax of an attention, stay whole; and so do those of rows of at most `longestHeldRow` elements
-/// that are read again with the results, since the blocks of a cluster hold such rows.
+/// one that may be the softmax of an attention, stay whole; and so do those of rows of at most `longestHeldRow`
+/// elements that are read again with the results, since the blocks of a cluster hold such rows.
 void splitLongReductions(mlir::func::FuncOp main, Machine machine, int64_t longestHeldRow);
 
 /// Where the squares of what a mean was subtracted from are summed in parts, each reader subtracts the mean itself:

@@ -427,6 +427,14 @@ void KernelDistributor::noteContractions(Region &body) {
   hasEpilogue_ = contracts_ && stores == 1;
 }
 
+/// Do the blocks of a cluster write to each other's shared memory?
+static bool givesToOthers(KernelOp kernel) {
+  auto gives = [](Operation *op) {
+    return isa<PartSumOp, PartReduceOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return kernel.walk(gives).wasInterrupted();
+}
+
 LogicalResult KernelDistributor::run() {
   MLIRContext *context = b_.getContext();
   auto global = LLVM::LLVMPointerType::get(context, globalSpace);
@@ -475,12 +483,7 @@ LogicalResult KernelDistributor::run() {
     warp_ = target_.uniform(b_, warp_);
   if (int64_t bytes = *kernel_.getSharedBytes())
     shared_ = target_.sharedMemory(b_, output_, bytes);
-  bool givesShares = kernel_
-                         .walk([](Operation *op) {
-                           return isa<PartSumOp, PartReduceOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
-                         })
-                         .wasInterrupted();
-  if (givesShares) // who gives waits for it: then all of the cluster's blocks have started
+  if (givesToOthers(kernel_)) // who gives waits for it: then all of the cluster's blocks have started
     target_.arriveInCluster(b_, /*releases=*/false);
   prefetchMaps(maps);
   noteContractions(kernel_.getBody());

@@ -4,7 +4,8 @@
 // Without a bound, ptxas may spill a few registers so that one more block fits on a multiprocessor. That does not raise
 // the occupancy where shared memory has no room for the block, and gathers, whose 64-bit indices take the registers,
 // have enough threads without it. And ptxas gives small tiles of singles, and small windows, so few registers that
-// their loads wait for each other. Shares of rows take so many that one block alone would fit. Kernels of these kinds get a bound, others none.
+// their loads wait for each other. Shares of rows take so many that one block alone would fit. Kernels of these kinds
+// get a bound, others none.
 #include "backend/nvptx/BoundRegisters.h"
 #include "tilegen/place/Place.h"
 
@@ -35,8 +36,9 @@ static int64_t blocksWanted(tile::KernelOp kernel, const TargetDesc &desc) {
   int64_t threads = *kernel.getThreads();
   if (!schedule)
     return 0;
-  // Two blocks that hold shares of rows: one loads while the other one computes. Without a bound, ptxas takes 83
-  // registers for a softmax's 512 threads, and there is room for one: 64 rows of 128,256 singles took 32.7 us, not 26.6.
+  // Two blocks that hold shares of rows: one loads while the other one computes. Without a bound, ptxas takes 86
+  // registers for a softmax's 512 threads, and there is room for one: 64 rows of 128,256 singles took 32.7 us, not
+  // 26.6.
   if (schedule.getRoot() == graph::RootKind::RowReduction && schedule.getClustered())
     return blocksOfShares;
   if (schedule.getRoot() == graph::RootKind::Pointwise &&

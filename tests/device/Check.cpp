@@ -22,7 +22,8 @@ using namespace tilewright::test;
 /// The least number of cases that must pass, by family, type, layout or edge.
 // clang-format off
 static const std::map<std::string, int> quotas = {
-    {"family pointwise", 60}, {"family row reduction", 60}, {"family clustered rows", 50}, {"family matmul", 150}, {"family gemv", 40},
+    {"family pointwise", 60}, {"family row reduction", 60}, {"family clustered rows", 50},
+    {"family matmul", 150}, {"family gemv", 40},
     {"family conv", 12}, {"family window", 12}, {"family gather", 15}, {"family attention", 20},
     {"family shared sums", 30}, {"family clustered sums", 60}, {"family split keys", 20},
     {"family paired products", 20}, {"family gated steps", 15}, {"family pixels", 20},

@@ -111,6 +111,7 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
       attention of the keys.
     * `clustered`: the programs that share a tile are the blocks of one cluster, and each finishes a share of the tile
       (tile.part_sum). Without it they meet in global memory, and the last one finishes the tile (tile.part_arrive).
+      Of a row reduction each block has a share of the tile from the start (tile.part_reduce).
     * `streamed`: the right sides are so large that nothing of them stays in a cache until they are read again. What is
       read of them leaves the cache first (streamedAttr in TileOps.h).
     * `most_tiles`: the number of tiles that the workspace for parts has room for. A launch may not have more. 0 if the

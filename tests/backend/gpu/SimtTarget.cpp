@@ -178,8 +178,8 @@ Value SimtTarget::inBlock(Builder &b, Value shared, Value block) {
   return call(b, InBlock, shared.getType(), {shared, block});
 }
 
-/// As LLVM does it for GPUs: an addition is contracted with the multiplication before it, even if others need the rounded
-/// product too. For the host, LLVM would leave such products alone.
+/// As LLVM does it for GPUs: an addition is contracted with the multiplication before it, even if others need the
+/// rounded product too. For the host, LLVM would leave such products alone.
 static void contractSums(Operation *root) {
   root->walk([](arith::AddFOp sum) {
     for (auto [factor, other] : {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())})
