@@ -173,8 +173,10 @@ static bool paysInClusters(const KernelSpace &space, unsigned loop, int64_t leng
 /// does not pay.
 static tile::ScheduleAttr scheduleRowsOfClusters(const KernelSpace &space, const TargetDesc &target) {
   SmallVector<unsigned> reduced = space.loopsOfKind(LoopKind::Reduction);
+  if (reduced.size() != 1)
+    return {};
   std::optional<int64_t> length = constantOf(space.loops()[reduced.front()].size);
-  bool isLong = reduced.size() == 1 && length && *length > blocks::longestRow && *length <= longestHeldRow(target),
+  bool isLong = length && *length > blocks::longestRow && *length <= longestHeldRow(target),
        isReadAgain = space.loopOps.size() > 1 || writesRows(space, reduced.front());
   if (!isLong || !isReadAgain || !fitsRegisters(space) || !paysInClusters(space, reduced.front(), *length))
     return {};
