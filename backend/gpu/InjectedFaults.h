@@ -20,8 +20,8 @@ struct InjectedFaults {
   /// threads.
   bool dropProxyFences = false;
   bool giveEarly = false;    // to blocks of a cluster that may not have started
-  bool contractSums = false; // of lanes, so that one adds what is not rounded and the other one what is
   bool addEarly = false;     // what blocks of a cluster may not have given yet
+  bool contractSums = false; // of lanes, so that one adds what is not rounded and the other one what is
 };
 
 } // namespace tilewright

@@ -21,7 +21,8 @@ PartOfTile numberParts(KernelOp kernel, int64_t parts);
 
 /// Does `op` load, compute element by element, or store, so that it can do so for a share of its tile?
 bool worksOnShares(mlir::Operation *op);
-/// Can the results of `op` be cut along `dim` into `parts` shares? Tiles of size 1 there need no cut.
+/// Can the results of `op` be cut along `dim` into `parts` shares? Tiles of size 1 there need no cut. All tiles of a
+/// kernel have one rank.
 bool canCutResults(mlir::Operation *op, unsigned dim, int64_t parts);
 /// What is in the way where they cannot.
 inline constexpr const char *sharesAreElsewhere = "a share of its tile is not in the same registers of all threads";

@@ -26,6 +26,8 @@ static std::optional<unsigned> findRowDim(KernelOp kernel, int64_t parts, std::s
       return refuse("it reduces several dimensions");
     if (cast<RankedTensorType>(reduce.getType()).getNumElements() != 1)
       return refuse("its programs have several rows each");
+    if (reduce.getInput().getType().getDimSize(reduce.getDim()) == 1)
+      return refuse("its rows have one element");
     dim = reduce.getDim();
   }
   if (!dim)

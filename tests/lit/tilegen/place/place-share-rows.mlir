@@ -158,3 +158,19 @@ tile.kernel @narrow(%x: !tile.buffer<f32, () -> (6, 8000)>, %y: !tile.buffer<f32
   tile.store %s, %y[%p, %c0] bounds () -> (6, 1) map (d0, d1) -> (d0) : tensor<1x1xf32> -> !tile.buffer<f32, () -> (6)>
   tile.return
 }
+
+// -----
+
+// CHECK-LABEL: tile.kernel @one_element
+// CHECK-NOT: tile.part_reduce
+// CHECK: tile.return
+// expected-remark@+1 {{its rows are not shared because its rows have one element}}
+tile.kernel @one_element(%x: !tile.buffer<f32, () -> (6, 8000)>, %y: !tile.buffer<f32, () -> (6)>)
+    attributes {grid = affine_map<() -> (6, 1, 1)>, schedule = #tile.schedule<row_reduction, tile = [1], reduce = [8192], warps = 4, parts = 4, clustered = true>} {
+  %p = tile.program_id 0
+  %c0 = arith.constant 0 : index
+  %v = tile.load %x[%p, %c0] bounds () -> (6, 8000) map (d0, d1) -> (d0, d1) fill 0.0 : f32 : !tile.buffer<f32, () -> (6, 8000)> -> tensor<1x1xf32>
+  %s = tile.reduce <sum> %v dim 1 : tensor<1x1xf32> -> tensor<1x1xf32>
+  tile.store %s, %y[%p, %c0] bounds () -> (6, 1) map (d0, d1) -> (d0) : tensor<1x1xf32> -> !tile.buffer<f32, () -> (6)>
+  tile.return
+}
