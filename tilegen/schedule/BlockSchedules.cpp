@@ -31,10 +31,11 @@ constexpr int64_t stepOfLongRow = 4096, stepOfUnknownRow = 2048, stepOfLoops = 8
 // the time, down to 0.51, and 2 more than 1.06.
 constexpr int64_t fewestElementsOfRows = 256, leastBlocksOfUnit = 2; // of one block
 constexpr int64_t fewElementsOfUnit = 3072, elementsPerThreadOfFew = 4;
-// Rows that a cluster holds: how many are few, of those shorter than `longRow` and of others; how many halves are not
-// too many; and how much of its tile a row must fill otherwise (docs/performance/gpu-rows.md, "Rows of a cluster").
-constexpr int64_t longRow = 1 << 16, fewShortRows = 32, fewLongRows = 64, someRows = 256;
-constexpr double fullOfSingles = 3. / 4, fullOfHalves = 7. / 8;
+// Rows that a cluster holds: how many are few, of those shorter than `longRow` and of others; how many are not too
+// many; and how much of the tile a row fills that is not padded much, and hardly (docs/performance/gpu-rows.md, "Rows
+// of a cluster").
+constexpr int64_t longRow = 1 << 16, longRowOfSingles = 3 << 14, fewShortRows = 32, fewLongRows = 64, someRows = 256;
+constexpr double littlePadding = 3. / 4, hardlyPadded = 7. / 8;
 constexpr int64_t leastTransposed = 32, mostTransposed = 64; // elements along both loops of a transposing kernel
 constexpr int64_t elementsOfTransposed = 32;                 // of a thread
 
@@ -163,10 +164,12 @@ static bool paysInClusters(const KernelSpace &space, unsigned loop, int64_t leng
   int64_t rows = areSizesKnown(space) ? blocks::resultsOf(space) : someRows + 1;
   if (rows <= (length < longRow ? fewShortRows : fewLongRows))
     return true;
+  bool isHalf = readsHalvesOnly(space);
+  if (isHalf && (length < longRow || !writesRows(space, loop)))
+    return false;
   double full = static_cast<double>(length) / static_cast<double>(powerAbove(length));
-  if (!readsHalvesOnly(space))
-    return full >= fullOfSingles;
-  return length >= longRow && writesRows(space, loop) && (rows <= someRows || full >= fullOfHalves);
+  bool mayBePadded = rows <= someRows || (!isHalf && length >= longRowOfSingles);
+  return full >= (mayBePadded ? littlePadding : hardlyPadded);
 }
 
 /// All blocks of a cluster hold a row together that is too long for one of them. Null where that is not possible, or

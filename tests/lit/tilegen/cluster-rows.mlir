@@ -107,3 +107,44 @@ graph.kernel @too_long(%x: tensor<4x131073xf32>) -> tensor<4x131073xf32> attribu
   %y = arith.divf %x, %b : tensor<4x131073xf32>
   graph.return %y : tensor<4x131073xf32>
 }
+
+// Nor where it is for fewer rows, and more of the tile.
+// CHECK-LABEL: graph.kernel @some_padding(
+// CHECK-SAME: tile = [1], reduce = [{{[0-9]+}}], warps = {{[0-9]+}}>
+graph.kernel @some_padding(%x: tensor<104x80256xf16>) -> tensor<104x80256xf32> attributes {root = #graph.root<row_reduction>} {
+  %f = arith.extf %x : tensor<104x80256xf16> to tensor<104x80256xf32>
+  %m = graph.reduce <max> %f axes [1] : tensor<104x80256xf32> -> tensor<104xf32>
+  %b = graph.broadcast %m dims [0] : tensor<104xf32> -> tensor<104x80256xf32>
+  %y = arith.divf %f, %b : tensor<104x80256xf32>
+  graph.return %y : tensor<104x80256xf32>
+}
+
+// Many rows of singles fill more of it,
+// CHECK-LABEL: graph.kernel @many_padded(
+// CHECK-SAME: tile = [1], reduce = [{{[0-9]+}}], warps = {{[0-9]+}}>
+graph.kernel @many_padded(%x: tensor<403x24675xf32>) -> tensor<403x24675xf32> attributes {root = #graph.root<row_reduction>} {
+  %m = graph.reduce <max> %x axes [1] : tensor<403x24675xf32> -> tensor<403xf32>
+  %b = graph.broadcast %m dims [0] : tensor<403xf32> -> tensor<403x24675xf32>
+  %y = arith.divf %x, %b : tensor<403x24675xf32>
+  graph.return %y : tensor<403x24675xf32>
+}
+
+// fewer rows need not,
+// CHECK-LABEL: graph.kernel @some_rows(
+// CHECK-SAME: tile = [1], reduce = [32768], warps = 4, parts = 8, clustered = true>
+graph.kernel @some_rows(%x: tensor<150x24675xf32>) -> tensor<150x24675xf32> attributes {root = #graph.root<row_reduction>} {
+  %m = graph.reduce <max> %x axes [1] : tensor<150x24675xf32> -> tensor<150xf32>
+  %b = graph.broadcast %m dims [0] : tensor<150xf32> -> tensor<150x24675xf32>
+  %y = arith.divf %x, %b : tensor<150x24675xf32>
+  graph.return %y : tensor<150x24675xf32>
+}
+
+// nor longer ones.
+// CHECK-LABEL: graph.kernel @many_long(
+// CHECK-SAME: tile = [1], reduce = [65536], warps = 8, parts = 8, clustered = true>
+graph.kernel @many_long(%x: tensor<403x50257xf32>) -> tensor<403x50257xf32> attributes {root = #graph.root<row_reduction>} {
+  %m = graph.reduce <max> %x axes [1] : tensor<403x50257xf32> -> tensor<403xf32>
+  %b = graph.broadcast %m dims [0] : tensor<403xf32> -> tensor<403x50257xf32>
+  %y = arith.divf %x, %b : tensor<403x50257xf32>
+  graph.return %y : tensor<403x50257xf32>
+}
