@@ -11,12 +11,12 @@
 
 namespace tilewright::tile {
 
+struct PartOfTile {
+  mlir::Value tile, part; // their numbers
+};
 /// Takes tile and part from the program's number, and multiplies the grid, which has one dimension, by the number of
 /// parts. The part is program mod parts, the tile program / parts: only `parts` is divided by, which is a constant, and
 /// not the number of tiles.
-struct PartOfTile {
-  mlir::Value tile, part;
-};
 PartOfTile numberParts(KernelOp kernel, int64_t parts);
 
 /// Does `op` load, compute element by element, or store, so that it can do so for a share of its tile?
