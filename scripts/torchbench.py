@@ -1,5 +1,5 @@
 """Times a case of torchcases.py: ours through the C API beside peers as CUDA graphs, for scripts/compare-pytorch."""
-import concurrent.futures, ctypes as c, os, subprocess, time
+import concurrent.futures, ctypes as c, os, random, subprocess, time
 
 import torch
 
@@ -73,14 +73,19 @@ def graphed(function):
 
 
 def medianTimes(work, rounds, flush):
-    """Median microseconds of each callable, in turn, with a cold second-level cache."""
-    times = [[] for _ in work]
+    """Median microseconds of each callable with a cold second-level cache. All run once a round, each round in another
+    order and none twice in a row: what ran before a kernel of 9 us changes its time by up to 5 %."""
+    times, order, shuffle = [[] for _ in work], list(range(len(work))), random.Random(1).shuffle
     for run in range(rounds + 5):
-        for i, function in enumerate(work):
+        last = order[-1]
+        shuffle(order)
+        if order[0] == last:
+            order.reverse()
+        for i in order:
             flush.zero_()
             begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
             begin.record()
-            function()
+            work[i]()
             end.record()
             end.synchronize()
             if run >= 5:

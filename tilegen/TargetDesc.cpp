@@ -75,7 +75,7 @@ using enum ProgramModel;
 // What these brought: docs/performance.md, "What a kernel with roles does before it waits", "What a step costs" and
 // "Which tiles are neighbours".
 static constexpr RoleOptions hopperRoles{
-    .prefetchesMaps = true, .constantsFirst = true, .bulkStoresFrom = 2, .neighbours = 24};
+    .prefetchesMaps = true, .constantsFirst = true, .bulkStoresFrom = 2, .stepsAhead = 2, .neighbours = 24};
 
 static constexpr TargetDesc table[] = {
     // x86-64 psABI, "Micro-architecture levels": v3 has AVX2, FMA and F16C, v4 AVX-512 F, BW, CD, DQ and VL.

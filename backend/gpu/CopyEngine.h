@@ -25,6 +25,8 @@ public:
   virtual void markTensorMap(mlir::LLVM::LLVMFuncOp function, unsigned index) = 0;
   /// Prefetches a tensor map, so that the first copy need not wait for it. Executed by one thread.
   virtual void prefetchMap(Builder &b, Value map) = 0;
+  /// Asks for the line of 128 bytes at a global address, so that it is in the second-level cache when a copy reads it.
+  virtual void prefetchLine(Builder &b, Value address) = 0;
   /// Starts the copy of the box at `coordinates` (i32, fastest dimension first) to `shared`. Its bytes count for
   /// `barrier`. `offsets` (i32, x first) are added to each pixel where the map's rows are pixels; else there are none.
   /// What is `streamed` leaves the second-level cache first, if the target can say so.

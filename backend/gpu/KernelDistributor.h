@@ -170,6 +170,7 @@ private:
   void finishBulkStores(mlir::Region &body);
   void byFirstLane(llvm::function_ref<void()> build);
   void prefetchMaps(llvm::ArrayRef<tile::TensorMapOp> maps);
+  void prefetchElements(tile::TensorMapOp map);
   void lowerOrderedProgram(tile::OrderedProgramOp op);
   mlir::LogicalResult lowerRole(tile::RolesOp op, unsigned number, unsigned firstWarp);
   mlir::LogicalResult lowerRoles(tile::RolesOp op);

@@ -35,6 +35,10 @@ void NvptxCopyEngine::prefetchMap(Builder &b, Value map) {
     assemblyEffect(b, map, "prefetch.tensormap [$0];", "l");
 }
 
+void NvptxCopyEngine::prefetchLine(Builder &b, Value address) {
+  callIntrinsic(b, "llvm.nvvm.prefetch.global.L2", {}, address);
+}
+
 /// An address in a block's shared memory is its address in the cluster's, too (PTX ISA, "State Spaces"). LLVM's cast
 /// would convert it to a generic address and back, and the thread that copies would wait for that at each step.
 static Value inCluster(CopyEngine::Builder &b, Value shared) {

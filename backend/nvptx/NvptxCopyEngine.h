@@ -14,6 +14,7 @@ public:
   explicit NvptxCopyEngine(bool prefetchesMaps) : prefetchesMaps_(prefetchesMaps) {}
   void markTensorMap(mlir::LLVM::LLVMFuncOp function, unsigned index) override;
   void prefetchMap(Builder &b, Value map) override;
+  void prefetchLine(Builder &b, Value address) override;
   void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, llvm::ArrayRef<Value> offsets,
                Value barrier, bool streamed) override;
   void storeBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates) override;

@@ -22,12 +22,17 @@ static std::string nameOf(const Product &p) {
                      p.transposedA ? "_at" : "", p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : "",
                      p.runTimeColumns ? "_sized" : "") +
          (p.groups ? fmt::format("_groups{}", p.groups) : "") + (p.parts > 1 ? fmt::format("_parts{}", p.parts) : "") +
-         (p.clustered ? "_clustered" : "") + (p.constantB ? "_constant" : "") + (p.streamed ? "_streamed" : "") +
-         (p.filled ? "_filled" : "") + (p.lastColumns ? fmt::format("_last{}", p.lastColumns) : "") +
-         (p.rounded ? "_tf32" : "");
+         (p.clustered ? "_clustered" : "") + (p.constantB ? "_constant" : "") + (p.ofModel ? "_inputs" : "") +
+         (p.streamed ? "_streamed" : "") + (p.filled ? "_filled" : "") +
+         (p.lastColumns ? fmt::format("_last{}", p.lastColumns) : "") + (p.rounded ? "_tf32" : "");
 }
 
+/// Are programs numbered along x alone?
+static bool isInOrder(const Product &p) { return p.groups || p.parts > 1; }
+
 static const char *attributesOfRight(const Product &p) {
+  if (p.ofModel && !p.constantB)
+    return " {graph.input}";
   if (p.streamed)
     return p.constantB ? " {graph.constant, tile.streamed}" : " {tile.streamed}";
   return p.constantB ? " {graph.constant}" : "";
@@ -35,7 +40,7 @@ static const char *attributesOfRight(const Product &p) {
 
 // A tile's columns are one strip or two; {i} is the strip's number.
 constexpr const char *productHead = R"(
-    tile.kernel @k(%a: {a}, %b: {b}{constant}, %r: {r}, %y: {y}{argument})
+    tile.kernel @k(%a: {a}{input}, %b: {b}{constant}, %r: {r}, %y: {y}{argument})
         attributes {{grid = affine_map<(){symbols} -> ({grid}, 1)>,
                      schedule = #tile.schedule<matmul, tile = [{bm}, {bn}], reduce = [{bk}], warps = {warps}, stages = {stages}{groups}{parts}>}} {{
       {programs}
@@ -128,18 +133,18 @@ static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
     widths.push_back(p.lastColumns);
   auto sumsOf = [&](size_t i) { return tileText(p.bm, widths[i], sum); };
   std::string y = matrix(typeText(resultTypeOf(p)), rows, columns, false);
-  bool inOrder = p.groups || p.parts > 1;
   auto format = [&](const char *template_, size_t i) {
     return fmt::format(
         fmt::runtime(template_), fmt::arg("i", i), fmt::arg("a", matrix(text, rows, depth, p.transposedA)),
         fmt::arg("b", matrix(text, depth, columns, p.transposedB)), fmt::arg("r", residual ? y : buffer(sum, columns)),
         fmt::arg("y", y), fmt::arg("argument", p.runTimeColumns ? ", %s0: index" : ""), fmt::arg("symbols", symbols),
-        fmt::arg("grid", inOrder ? fmt::format("{}, 1", gridX * gridY) : fmt::format("{}, {}", gridX, gridY)),
+        fmt::arg("grid", isInOrder(p) ? fmt::format("{}, 1", gridX * gridY) : fmt::format("{}, {}", gridX, gridY)),
         fmt::arg("lastRow", p.filled ? p.m - p.bm : p.m), fmt::arg("constant", attributesOfRight(p)),
+        fmt::arg("input", p.ofModel ? " {graph.input}" : ""),
         fmt::arg("groups", p.groups ? fmt::format(", groups = {}", p.groups) : ""),
         fmt::arg("parts",
                  p.parts > 1 ? fmt::format(", parts = {}{}", p.parts, p.clustered ? ", clustered = true" : "") : ""),
-        fmt::arg("programs", inOrder ? programsInOrder(gridX, gridY) : programsOfTwo), fmt::arg("bm", p.bm),
+        fmt::arg("programs", isInOrder(p) ? programsInOrder(gridX, gridY) : programsOfTwo), fmt::arg("bm", p.bm),
         fmt::arg("bn", p.bn), fmt::arg("bk", p.bk), fmt::arg("warps", p.warps), fmt::arg("stages", p.stages),
         fmt::arg("rows", rows), fmt::arg("columns", columns), fmt::arg("depth", depth),
         fmt::arg("mapA", p.transposedA ? "d1, d0" : "d0, d1"), fmt::arg("mapB", p.transposedB ? "d1, d0" : "d0, d1"),
@@ -199,7 +204,7 @@ DeviceCase product(const Product &p, std::string edge) {
   if (p.rounded)
     c.kernel = "module attributes {tile.matmul_precision = \"tf32\"} {" + c.kernel + "}";
   c.roundsTf32 = p.rounded, c.takesWideTiles = p.bn > widestOfAll;
-  if (p.groups || p.parts > 1)
+  if (isInOrder(p))
     c.grid = {c.grid[0] * c.grid[1], 1, 1};
   DType yType = resultTypeOf(p);
   c.buffers = {{p.type, p.m * p.k},

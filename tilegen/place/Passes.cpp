@@ -14,6 +14,7 @@ namespace tilewright::tile {
 #define GEN_PASS_DEF_SHARESUMSPASS
 #define GEN_PASS_DEF_ASSIGNROLESPASS
 #define GEN_PASS_DEF_STAGESTORESPASS
+#define GEN_PASS_DEF_ASKAHEADPASS
 #define GEN_PASS_DEF_STAGEOPERANDSPASS
 #define GEN_PASS_DEF_PIPELINELOOPSPASS
 #define GEN_PASS_DEF_READEARLYPASS
@@ -114,6 +115,17 @@ struct StageStoresPass : impl::StageStoresPassBase<StageStoresPass> {
       facts->bulkStoresFrom = from;
     if (!getOperation().isPlaced())
       stageStores(getOperation(), *facts);
+  }
+};
+
+struct AskAheadPass : impl::AskAheadPassBase<AskAheadPass> {
+  using AskAheadPassBase::AskAheadPassBase;
+  void runOnOperation() override {
+    FailureOr<PlaceFacts> facts = factsOf(getOperation(), target);
+    if (failed(facts) || failed(checkLayouts(getOperation())))
+      return signalPassFailure();
+    if (!getOperation().isPlaced())
+      askAhead(getOperation(), *facts);
   }
 };
 

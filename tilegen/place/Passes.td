@@ -9,8 +9,8 @@ def PlaceTilesPass : Pass<"tilewright-place-tiles", "::mlir::ModuleOp"> {
   let summary = "Place every tile.kernel of the module: all steps, in their order";
   let description = [{
     The steps are tilewright-place-flatten-loops, -assign-layouts, -share-rows, -share-sums, -assign-roles,
-    -stage-stores, -stage-operands, -pipeline-loops, -read-early and -allocate-shared. Kernels that are placed already
-    stay as they are, if the target can run them.
+    -stage-stores, -ask-ahead, -stage-operands, -pipeline-loops, -read-early and -allocate-shared. Kernels that are
+    placed already stay as they are, if the target can run them.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_80\"", "The target, as --target spells it">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
@@ -78,6 +78,16 @@ def StageStoresPass : PlaceStep<"stage-stores"> {
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The target, as --target spells it">,
                  Option<"from", "from", "int64_t", "0", "Programs of a block, at least; 0: as the target says">];
+}
+
+def AskAheadPass : PlaceStep<"ask-ahead"> {
+  let summary = "Have blocks ask for what their first steps copy";
+  let description = [{
+    Takes kernels with roles whose blocks take one program each, and whose operands are inputs and constants of the
+    model. What the first steps copy is then asked for by all blocks together, before the copy engine has the
+    descriptions of the tensors.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The target, as --target spells it">];
 }
 
 def StageOperandsPass : PlaceStep<"stage-operands"> {

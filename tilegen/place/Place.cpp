@@ -75,6 +75,7 @@ PlaceFacts tile::placeFacts(const TargetDesc &target) {
   facts.copiesBulk = target.bulkCopies;
   facts.constantsFirst = target.roles.constantsFirst;
   facts.bulkStoresFrom = target.roles.bulkStoresFrom;
+  facts.stepsAhead = target.roles.stepsAhead;
   facts.units = target.units;
   facts.clusterBlocks = target.clusterBlocks;
   facts.sharedBytes = target.sharedBytes;
@@ -123,6 +124,7 @@ LogicalResult tile::placeTiles(ModuleOp module, const PlaceFacts &facts) {
         if (failed(checkRegisters(roles)))
           return failure();
       stageStores(kernel, facts);
+      askAhead(kernel, facts);
     } else {
       stageOperands(kernel);
       pipelineLoops(kernel, facts);

@@ -7,22 +7,10 @@
 using namespace mlir;
 using namespace tilewright::tile;
 
-/// The sizes of a buffer if all are constants.
-static std::optional<SmallVector<int64_t>> constantSizes(BufferType buffer) {
-  SmallVector<int64_t> sizes;
-  for (AffineExpr size : buffer.getSizes().getResults()) {
-    auto constant = dyn_cast<AffineConstantExpr>(size);
-    if (!constant)
-      return std::nullopt;
-    sizes.push_back(constant.getValue());
-  }
-  return sizes;
-}
-
 LogicalResult WorkspaceOp::verify() {
   if (!isa<KernelOp>((*this)->getParentOp()))
     return emitOpError() << "expected to stand in a tile.kernel itself because it is one of its parameters";
-  if (!constantSizes(getType()))
+  if (!constantsOf(getType().getSizes()))
     return emitOpError() << "expected constant sizes because launches of all sizes share the memory, got " << getType();
   if (getZeroed() && (getType().getRank() != 1 || !getType().getElementType().isInteger(32)))
     return emitOpError() << "expected a row of i32 because all zeroed workspaces of a plan are one, got " << getType();
@@ -48,7 +36,7 @@ static LogicalResult verifyPart(Operation *op, Type type, Value buffer, ArrayRef
   if (failed(verifyLive(op, tile, live)))
     return failure();
   BufferType held = workspace.getType();
-  std::optional<SmallVector<int64_t>> sizes = constantSizes(held);
+  std::optional<SmallVector<int64_t>> sizes = constantsOf(held.getSizes());
   if (!sizes) // its own verifier says so
     return failure();
   if (sizes->size() != 3 || sizes->back() != heldElements(tile, live) || held.getElementType() != tile.getElementType())

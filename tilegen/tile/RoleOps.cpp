@@ -25,6 +25,44 @@ LogicalResult TensorMapType::verify(function_ref<InFlightDiagnostic()> emitError
   return success();
 }
 
+std::optional<SmallVector<int64_t>> tilewright::tile::constantsOf(AffineMap map) {
+  SmallVector<int64_t> values;
+  for (AffineExpr expr : map.getResults()) {
+    auto value = dyn_cast<AffineConstantExpr>(expr);
+    if (!value)
+      return std::nullopt;
+    values.push_back(value.getValue());
+  }
+  return values;
+}
+
+int64_t TensorMapOp::linesOfRow(int64_t elements) {
+  return llvm::divideCeil(elements, tensorMapRowBytes * 8 / getType().getElement().getIntOrFloatBitWidth());
+}
+
+static LogicalResult verifyAhead(TensorMapOp map) {
+  ArrayRef<int64_t> ahead = map.getAhead();
+  if (ahead.size() != 2 || map.getType().getBox().size() != 2)
+    return map.emitOpError() << "expected to ask ahead for rows of a tensor of two dimensions, got " << ahead.size()
+                             << " sizes and " << map.getType();
+  auto kernel = map->getParentOfType<KernelOp>();
+  std::optional<SmallVector<int64_t>> sizes = constantsOf(map.getSizes()), grid;
+  if (kernel)
+    grid = constantsOf(kernel.getGrid());
+  if (!sizes || !grid || grid->front() < 1 || !constantsOf(map.getStrides()) || !constantsOf(map.getStart()))
+    return map.emitOpError("expected constants for the tensor and for one or more blocks because the blocks share what "
+                           "they ask for ahead");
+  for (auto [elements, size] : llvm::zip_equal(ahead, *sizes))
+    if (elements < 1 || elements > size)
+      return map.emitOpError() << "expected to ask ahead for 1 to " << size << " elements of a dimension, got "
+                               << elements;
+  if (map.linesOfRow(ahead[0]) > TensorMapOp::mostLinesAhead / ahead[1])
+    return map.emitOpError() << "expected to ask ahead for " << TensorMapOp::mostLinesAhead << " lines of "
+                             << tensorMapRowBytes << " bytes at most because each is an instruction, got " << ahead[1]
+                             << " rows of " << map.linesOfRow(ahead[0]);
+  return success();
+}
+
 LogicalResult TensorMapOp::verify() {
   TensorMapType type = getType();
   unsigned rank = type.getBox().size();
@@ -48,7 +86,7 @@ LogicalResult TensorMapOp::verify() {
     return emitOpError() << "expected elements of f32 because they are rounded to tf32, got " << type.getElement();
   if (getStrides().getResult(0) != getAffineConstantExpr(1, getContext()))
     return emitOpError() << "expected a first stride of 1 because rows are copied whole, got " << getStridesAttr();
-  return success();
+  return getAhead().empty() ? success() : verifyAhead(*this);
 }
 
 LogicalResult BulkCopyOp::verify() {

@@ -51,18 +51,28 @@ def TensorMapOp : Tile_Op<"tensor_map", [Pure]> {
       coordinate `lower` to the dimension's last pixel plus `upper`, `steps` apart. The first two sizes of a box are its
       channels and its pixels.
     * `rounded`: elements are f32, and are rounded to tf32 as they are copied, to the nearest, ties to even.
+    * `ahead`: if given, how many elements of each of two dimensions all blocks together ask for when they start, so
+      that the first copies find them in the second-level cache. The tensor and the grid then have constant sizes.
     * `result`: the tensor, and the box that one copy moves.
   }];
   let arguments = (ins BufferType:$buffer, AffineMapAttr:$start, AffineMapAttr:$sizes, AffineMapAttr:$strides,
                        UnitAttr:$rounded, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$lower,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$upper,
-                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$steps);
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$steps,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$ahead);
   let results = (outs TensorMapType:$result);
   let assemblyFormat = [{
     $buffer `start` custom<BareMap>($start) `sizes` custom<BareMap>($sizes) `strides` custom<BareMap>($strides)
-    (`rounded` $rounded^)? (`pixels` $lower^ `to` $upper `step` $steps)? attr-dict `:` type($buffer) `->` type($result)
+    (`rounded` $rounded^)? (`pixels` $lower^ `to` $upper `step` $steps)? (`ahead` $ahead^)? attr-dict
+    `:` type($buffer) `->` type($result)
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Lines of 128 bytes that rows of `elements` elements have.
+    int64_t linesOfRow(int64_t elements);
+    /// For so many lines all blocks together may ask ahead: each is an instruction of its own.
+    static constexpr int64_t mostLinesAhead = 1 << 17;
+  }];
 }
 
 def BulkCopyOp : Tile_Op<"bulk_copy", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {

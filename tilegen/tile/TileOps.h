@@ -48,6 +48,9 @@ bool isModelInput(mlir::Value buffer);
 /// May a kernel before this one have written this buffer?
 inline bool isAwaited(mlir::Value buffer) { return !isConstant(buffer) && !isModelInput(buffer); }
 
+/// The constants that a map of sizes consists of; nullopt where one depends on a symbol.
+std::optional<llvm::SmallVector<int64_t>> constantsOf(mlir::AffineMap sizes);
+
 /// Attribute of a buffer of a kernel that copies to shared memory read with a hint: what they read leaves the
 /// second-level cache first, so that it displaces nothing that somebody reads again.
 inline constexpr llvm::StringLiteral streamedAttr = "tile.streamed";

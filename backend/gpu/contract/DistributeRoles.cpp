@@ -162,10 +162,46 @@ void KernelDistributor::lowerRingRelease(RingReleaseOp op) {
 
 //===- Bulk copies ------------------------------------------------------------------------------------------------===//
 
-/// Done by the first thread of the second warp, while the first warp makes the barriers.
+/// The blocks share the lines evenly, and the threads of a block take its share from the last one on: the first ones
+/// make the barriers and prefetch the maps meanwhile. Each line of a thread has a branch, and nearly always there is
+/// one: with a loop products of 5 to 30 us took 1.02 times as long.
+void KernelDistributor::prefetchElements(TensorMapOp map) {
+  int64_t stride = constantsOf(map.getStrides())->back(), start = constantsOf(map.getStart())->front(),
+          blocks = constantsOf(kernel_.getGrid())->front(); // which the verifier demands
+  int64_t bytes = map.getType().getElement().getIntOrFloatBitWidth() / 8, threads = *kernel_.getThreads(),
+          linesOfRow = map.linesOfRow(map.getAhead()[0]), lines = linesOfRow * map.getAhead()[1],
+          ofBlock = llvm::divideCeil(lines, blocks);
+  auto wide = [&](Value word) { return arith::ExtUIOp::create(b_, b_.getI64Type(), word).getResult(); };
+  auto constant = [&](int64_t value) -> Value { return arith::ConstantOp::create(b_, b_.getI64IntegerAttr(value)); };
+  auto isLess = [&](Value word, int64_t end) -> Value {
+    return arith::CmpIOp::create(b_, arith::CmpIPredicate::ult, word, i32(end));
+  };
+  Value base = scalar(map.getBuffer()), first = arith::MulIOp::create(b_, target_.blockId(b_, 0), i32(ofBlock));
+  for (int64_t turn = 0; turn < ofBlock; turn += threads) {
+    Value inBlock = arith::SubIOp::create(b_, i32(turn + threads - 1), target_.threadId(b_)),
+          line = arith::AddIOp::create(b_, first, inBlock), asks = isLess(inBlock, ofBlock);
+    if (lines < ofBlock * blocks)
+      asks = arith::AndIOp::create(b_, asks, isLess(line, lines));
+    auto branch = scf::IfOp::create(b_, asks, /*withElse=*/false);
+    OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToStart(branch.thenBlock());
+    Value row = arith::DivUIOp::create(b_, line, i32(linesOfRow)),
+          column = arith::RemUIOp::create(b_, line, i32(linesOfRow)),
+          inRow = arith::MulIOp::create(b_, wide(column), constant(tensorMapRowBytes)),
+          ofRow = arith::MulIOp::create(b_, wide(row), constant(stride * bytes)),
+          offset = arith::AddIOp::create(b_, arith::AddIOp::create(b_, inRow, ofRow), constant(start * bytes));
+    target_.copyEngine()->prefetchLine(
+        b_, LLVM::GEPOp::create(b_, base.getType(), b_.getI8Type(), base, ArrayRef<LLVM::GEPArg>{offset}));
+  }
+}
+
+/// The maps are prefetched by the first thread of the second warp, while the first warp makes the barriers.
 void KernelDistributor::prefetchMaps(ArrayRef<TensorMapOp> maps) {
   if (maps.empty())
     return;
+  for (TensorMapOp map : maps)
+    if (!map.getAhead().empty())
+      prefetchElements(map);
   Value isChosen = arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, target_.threadId(b_), i32(target_.lanes()));
   auto branch = scf::IfOp::create(b_, isChosen, /*withElse=*/false);
   OpBuilder::InsertionGuard guard(b_);

@@ -35,6 +35,10 @@ public:
   /// The verbs.
   void fence();
   int32_t countUpTo(int32_t *address, int32_t most);
+  void askFor(const std::byte *line) { asked_.push_back(line); }
+
+  /// The addresses for which threads have asked ahead, in no particular order.
+  const std::vector<const std::byte *> &asked() const { return asked_; }
 
 private:
   struct Workspace {
@@ -51,6 +55,7 @@ private:
 
   BlockOrder order_;
   std::vector<Workspace> workspaces_;
+  std::vector<const std::byte *> asked_;
   bool hasCounted_ = false, hasWaited_ = false, overwritten_ = false;
 };
 

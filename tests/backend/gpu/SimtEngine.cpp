@@ -3,6 +3,7 @@
 #include "backend/gpu/Intrinsics.h"
 #include "tests/backend/gpu/SimtBlock.h"
 #include "tests/backend/gpu/SimtCalls.h"
+#include "tests/backend/gpu/SimtDevice.h"
 
 #include <cstring>
 
@@ -16,6 +17,7 @@ static void call(CopyEngine::Builder &b, EngineVerb verb, ValueRange arguments) 
   callThroughTable(b, "simt_engine", EngineVerbCount, verb, {}, arguments);
 }
 
+void SimtEngine::prefetchLine(Builder &b, Value address) { call(b, PrefetchLine, address); }
 void SimtEngine::copyBox(Builder &b, Value shared, Value map, ArrayRef<Value> coordinates, ArrayRef<Value> offsets,
                          Value barrier, bool /*streamed*/) {
   SmallVector<Value> arguments{shared, map, barrier};
@@ -166,6 +168,8 @@ bool isBeingRead(const std::byte *from, int64_t bytes) {
   return false;
 }
 
+void prefetchLine(const std::byte *line) { device->askFor(line); }
+
 void copyBox(std::byte *to, const SimtTensorMap *map, const std::byte *barrier, int32_t c0, int32_t c1, int32_t c2,
              int32_t c3, int32_t c4, int32_t x, int32_t y, int32_t z) {
   PendingBox box{to, map, {c0, c1, c2, c3, c4}, {x, y, z}};
@@ -265,6 +269,7 @@ std::array<const void *, EngineVerbCount> test::engineVerbs() {
   auto set = [&](EngineVerb verb, auto *function) { verbs[verb] = reinterpret_cast<const void *>(function); };
   set(StoreBox, ::storeBox), set(CommitStores, ::commitStores), set(AwaitStores, ::awaitStores);
   set(WriteMatrices, ::writeMatrices);
+  set(PrefetchLine, ::prefetchLine);
   set(MeetWarp, ::meetWarp), set(CopyBox, ::copyBox), set(MakeBarrier, ::makeBarrier), set(ExpectBytes, ::expectBytes),
       set(Arrive, ::arrive);
   set(WaitPhase, ::waitPhase), set(RoleBarrier, ::roleBarrier);

@@ -29,6 +29,7 @@ enum EngineVerb {
   AwaitStores,
   WriteMatrices,
   MeetWarp,
+  PrefetchLine,
   CopyBox,
   MakeBarrier,
   ExpectBytes,
@@ -42,6 +43,7 @@ class SimtEngine final : public CopyEngine {
 public:
   void markTensorMap(mlir::LLVM::LLVMFuncOp, unsigned) override {}
   void prefetchMap(Builder &, Value) override {} // changes nothing but times
+  void prefetchLine(Builder &b, Value address) override;
   void copyBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates, llvm::ArrayRef<Value> offsets,
                Value barrier, bool streamed) override;
   void storeBox(Builder &b, Value shared, Value map, llvm::ArrayRef<Value> coordinates) override;

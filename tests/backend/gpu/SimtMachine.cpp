@@ -280,5 +280,6 @@ uint64_t SimtProgram::run(const std::string &kernel, std::vector<uint64_t> argum
   bool ended =
       memory.runBlocks(grid, facts.clusterBlocks, make, [&](RunningBlock &state) { start(state, facts.sharedBytes); });
   block = nullptr, device = nullptr;
+  asked_ = memory.asked();
   return !ended ? hung : memory.isBroken() ? ~uint64_t(0) : errorWord;
 }

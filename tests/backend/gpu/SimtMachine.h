@@ -47,6 +47,8 @@ public:
   uint64_t run(const std::string &kernel, std::vector<uint64_t> arguments, std::array<int64_t, 3> grid,
                BlockOrder order = BlockOrder::Ascending);
 
+  /// The addresses for which the last run's threads asked ahead, in no particular order.
+  const std::vector<const std::byte *> &asked() const { return asked_; }
   /// Does some kernel copy by warps of its own?
   bool hasRoles();
   /// Do several programs share a tile of this kernel?
@@ -68,6 +70,7 @@ private:
   void *library_ = nullptr;
   unsigned lanes_ = 32;
   std::map<std::string, Facts> kernels_;
+  std::vector<const std::byte *> asked_;
 };
 
 } // namespace tilewright::test

@@ -63,6 +63,60 @@ tile.kernel @k(%x: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_
 
 // -----
 
+tile.kernel @k(%x: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  // expected-error@+1 {{expected to ask ahead for rows of a tensor of two dimensions, got 1 sizes and '!tile.tensor_map<f16, [64, 64]>'}}
+  %m = tile.tensor_map %x start () -> (0) sizes () -> (64, 64) strides () -> (1, 64) ahead [64]
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 64]>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f16, ()[s0] -> (s0, 64)>, %s: index) attributes {grid = affine_map<()[s0] -> (1, 1, 1)>} {
+  // expected-error@+1 {{expected constants for the tensor and for one or more blocks because the blocks share what they ask for ahead}}
+  %m = tile.tensor_map %x start ()[s0] -> (0) sizes ()[s0] -> (64, s0) strides ()[s0] -> (1, 64) ahead [64, 64]
+      : !tile.buffer<f16, ()[s0] -> (s0, 64)> -> !tile.tensor_map<f16, [64, 64]>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (0, 1, 1)>} {
+  // expected-error@+1 {{expected constants for the tensor and for one or more blocks because the blocks share what they ask for ahead}}
+  %m = tile.tensor_map %x start () -> (0) sizes () -> (64, 64) strides () -> (1, 64) ahead [64, 64]
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 64]>
+  tile.return
+}
+
+// -----
+
+func.func @f(%x: !tile.buffer<f16, () -> (64, 64)>) {
+  // expected-error@+1 {{expected constants for the tensor and for one or more blocks because the blocks share what they ask for ahead}}
+  %m = tile.tensor_map %x start () -> (0) sizes () -> (64, 64) strides () -> (1, 64) ahead [64, 64]
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 64]>
+  return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  // expected-error@+1 {{expected to ask ahead for 1 to 64 elements of a dimension, got 65}}
+  %m = tile.tensor_map %x start () -> (0) sizes () -> (64, 64) strides () -> (1, 64) ahead [64, 65]
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 64]>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f16, () -> (65537, 128)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  // expected-error@+1 {{expected to ask ahead for 131072 lines of 128 bytes at most because each is an instruction, got 65537 rows of 2}}
+  %m = tile.tensor_map %x start () -> (0) sizes () -> (128, 65537) strides () -> (1, 128) ahead [128, 65537]
+      : !tile.buffer<f16, () -> (65537, 128)> -> !tile.tensor_map<f16, [64, 64]>
+  tile.return
+}
+
+// -----
+
 tile.kernel @k(%x: !tile.buffer<f16, () -> (2, 8, 8, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
   // expected-error@+1 {{expected corners and steps of 2 dimensions because the others are channels and images, got 2, 1 and 2}}
   %m = tile.tensor_map %x start () -> (0) sizes () -> (64, 8, 8, 2) strides () -> (1, 64, 512, 4096) pixels [-1, -1] to [-1] step [1, 1]

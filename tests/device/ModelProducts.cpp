@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products whose time is that of reading the right side once.
+// Products whose operands no kernel writes: right sides whose reading takes all the time, and first steps that blocks
+// ask for ahead.
 #include "tests/device/Products.h"
 
 namespace tilewright::test {
@@ -24,6 +25,27 @@ void addStreamedCases(std::vector<DeviceCase> &cases) {
     streamed(72, 392, 456, 128, 128, 4, 6, 1, Tail::Residual);
     streamed(120, 776, 392, 128, 256, 8, 4, 1, Tail::Gelu);
   }
+}
+
+/// Operands that are inputs of the model, or constants, so that blocks of one program ask for the first steps ahead:
+/// each layout, of several types, with fewer elements than two steps have, and blocks that take several programs.
+void addModelProductCases(std::vector<DeviceCase> &cases) {
+  auto add = [&](Product p, const char *edge) {
+    p.groups = 1, p.ofModel = true;
+    cases.push_back(product(p, edge));
+  };
+  for (bool at : {false, true})
+    for (bool bt : {false, true}) {
+      add({DType::F16, 120, 120, 136, 64, 128, 64, 4, 3, at, bt}, "multiple of 8");
+      add({DType::BF16, 56, 72, 72, 64, 64, 64, 4, 4, at, bt}, "multiple of 8");
+      add({DType::F16, 512, 1032, 1040, 128, 256, 64, 8, 4, at, bt}, "multiple of 8");
+    }
+  add({DType::I8, 112, 48, 176, 64, 64, 128, 4, 3, false, true}, "multiple of 16");
+  add({DType::F32, 100, 56, 96, 64, 64, 32, 4, 3, false, true}, "multiple of 4");
+  add({DType::F16, 2056, 2048, 192, 128, 128, 64, 8, 4}, "multiple of 8");
+  Product constant{DType::F16, 120, 120, 136, 64, 128, 64, 4, 3};
+  constant.constantB = true;
+  add(constant, "multiple of 8");
 }
 
 } // namespace tilewright::test
