@@ -27,8 +27,8 @@ void addStreamedCases(std::vector<DeviceCase> &cases) {
   }
 }
 
-/// Operands that are inputs of the model, or constants, so that blocks of one program ask for the first steps ahead:
-/// each layout, of several types, with fewer elements than two steps have, and blocks that take several programs.
+/// Operands that are inputs of the model, or constants, so that blocks ask for the first steps ahead: each layout, of
+/// several types, with fewer elements than two steps have, and blocks that take several programs.
 void addModelProductCases(std::vector<DeviceCase> &cases) {
   auto add = [&](Product p, const char *edge) {
     p.groups = 1, p.ofModel = true;

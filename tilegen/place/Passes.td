@@ -83,9 +83,8 @@ def StageStoresPass : PlaceStep<"stage-stores"> {
 def AskAheadPass : PlaceStep<"ask-ahead"> {
   let summary = "Have blocks ask for what their first steps copy";
   let description = [{
-    Takes kernels with roles whose blocks take one program each, and whose operands are inputs and constants of the
-    model. What the first steps copy is then asked for by all blocks together, before the copy engine has the
-    descriptions of the tensors.
+    Takes kernels with roles whose operands are inputs and constants of the model. What the first steps of the blocks'
+    first programs copy is asked for by all blocks together, before the copy engine has the tensors' descriptions.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The target, as --target spells it">];
 }

@@ -17,7 +17,7 @@ struct PlaceFacts {
   bool copiesBulk = false;     // whole tiles, by the copy engine
   bool constantsFirst = false; // copies of constants start before the wait for the kernels before
   int64_t bulkStoresFrom = 0;  // programs of a block, from which the engine stores results; 0: never
-  int64_t stepsAhead = 0;      // of operands, for which blocks of one program ask when they start
+  int64_t stepsAhead = 0;      // of operands, for which blocks ask when they start
   int64_t units = 1;           // multiprocessors
   int64_t clusterBlocks = 0;   // that can write to each other's shared memory, at most; 0: none
   int64_t sharedBytes = 0;     // of a block
@@ -57,8 +57,8 @@ bool assignRoles(KernelOp kernel, const PlaceFacts &facts);
 /// Stores of roles become bulk stores, where the engine can do them, or staged ones, where rows begin anywhere. Both
 /// only where shared memory is left for them.
 void stageStores(KernelOp kernel, const PlaceFacts &facts);
-/// The blocks of a kernel with roles ask for what their first steps copy, where nothing of it has to be awaited and
-/// each block takes one program.
+/// The blocks of a kernel with roles ask for what their first steps copy when they start, where nothing of it has to be
+/// awaited.
 void askAhead(KernelOp kernel, const PlaceFacts &facts);
 /// Operands of tile.dot go through shared memory.
 void stageOperands(KernelOp kernel);

@@ -170,6 +170,17 @@ LogicalResult RingAllocOp::verify() {
 
 //===- Roles ------------------------------------------------------------------------------------------------------===//
 
+std::optional<int64_t> OrderedProgramOp::programAt(int64_t index) {
+  std::optional<SmallVector<int64_t>> rows = constantsOf(getRows()), columns = constantsOf(getColumns());
+  auto isCount = [](int64_t value) { return value >= 1 && value <= INT32_MAX; }; // programs are counted in 32 bits
+  if (!rows || !columns || !isCount(rows->front()) || !isCount(columns->front()))
+    return std::nullopt;
+  int64_t most = std::min<int64_t>(getGroup(), rows->front()), programs = columns->front() * most,
+          firstRow = index / programs * most, height = std::clamp<int64_t>(rows->front() - firstRow, 1, most),
+          within = index % programs;
+  return (firstRow + within % height) * columns->front() + within / height;
+}
+
 LogicalResult OrderedProgramOp::verify() {
   if (failed(verifySizesMap(*this, getRows(), 1, "rows")))
     return failure();

@@ -269,6 +269,10 @@ def OrderedProgramOp : Tile_Op<"ordered_program", [Pure]> {
     $index `rows` custom<BareMap>($rows) `columns` custom<BareMap>($columns) `group` $group attr-dict
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The result for this index; nullopt where rows or columns depend on a symbol, or are too many or none.
+    std::optional<int64_t> programAt(int64_t index);
+  }];
 }
 
 def RolesOp : Tile_Op<"roles", [NoTerminator, RecursiveMemoryEffects]> {

@@ -84,8 +84,12 @@ TEST(AskAhead, ThreadsTakeSeveralLines) {
   EXPECT_EQ(asked.size(), 2 * 512u);
 }
 
-TEST(AskAhead, NothingIsAskedForWhereBlocksTakeSeveralPrograms) {
-  EXPECT_TRUE(askedAndExpected(productOfModel(136, 120, 72)).first.empty());
+/// Five rows of tiles by two columns: the two blocks begin with the first two rows and the first column.
+TEST(AskAhead, BlocksAskForWhatTheirFirstProgramsRead) {
+  auto [asked, ofAll] = askedAndExpected(productOfModel(300, 256, 200));
+  constexpr size_t linesOfLeft = 128 * 2, linesOfRight = 128 * 2; // of 128 rows of 256 bytes, and of 128 columns
+  EXPECT_EQ(asked.size(), linesOfLeft + linesOfRight);
+  EXPECT_TRUE(std::ranges::includes(ofAll, asked));
 }
 
 /// What kernels before may write is waited for, so nothing of it is worth asking for.
