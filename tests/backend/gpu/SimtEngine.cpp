@@ -268,8 +268,7 @@ std::array<const void *, EngineVerbCount> test::engineVerbs() {
   std::array<const void *, EngineVerbCount> verbs;
   auto set = [&](EngineVerb verb, auto *function) { verbs[verb] = reinterpret_cast<const void *>(function); };
   set(StoreBox, ::storeBox), set(CommitStores, ::commitStores), set(AwaitStores, ::awaitStores);
-  set(WriteMatrices, ::writeMatrices);
-  set(PrefetchLine, ::prefetchLine);
+  set(WriteMatrices, ::writeMatrices), set(PrefetchLine, ::prefetchLine);
   set(MeetWarp, ::meetWarp), set(CopyBox, ::copyBox), set(MakeBarrier, ::makeBarrier), set(ExpectBytes, ::expectBytes),
       set(Arrive, ::arrive);
   set(WaitPhase, ::waitPhase), set(RoleBarrier, ::roleBarrier);

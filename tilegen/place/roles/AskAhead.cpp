@@ -49,7 +49,7 @@ static std::optional<int64_t> valueIn(Value index, Value program, int64_t number
 
 /// How many elements of each dimension the first steps of all blocks' first programs copy; nullopt if that is not a
 /// corner of a tensor of two dimensions whose size is known, or none at all or too much.
-static std::optional<SmallVector<int64_t>> cornerOfSteps(BulkCopyOp copy, int64_t steps, int64_t blocks) {
+static std::optional<SmallVector<int64_t>> cornerOfSteps(BulkCopyOp copy, int64_t blocks, const PlaceFacts &facts) {
   auto map = copy.getMap().getDefiningOp<TensorMapOp>();
   auto loop = copy->getParentOfType<scf::ForOp>();
   auto programs = loop ? loop->getParentOfType<scf::ForOp>() : scf::ForOp();
@@ -65,10 +65,10 @@ static std::optional<SmallVector<int64_t>> cornerOfSteps(BulkCopyOp copy, int64_
   int64_t row = tile.getDimSize(copy.getShared().getType().getFast()), widths[] = {row, tile.getNumElements() / row};
   bool moves = false;
   for (auto [extent, coordinate, width] : llvm::zip_equal(*corner, copy.getCoordinates(), widths)) {
-    int64_t needed = steps * *step;
+    int64_t needed = facts.stepsAhead * *step;
     bool isMoving = coordinate == loop.getInductionVar();
     moves |= isMoving;
-    for (int64_t block = 0; !isMoving && block < std::min(blocks, *end); ++block) {
+    for (int64_t block = 0; !isMoving && block < std::min({blocks, *end, facts.units}); ++block) {
       std::optional<int64_t> at = valueIn(coordinate, programs.getInductionVar(), block);
       if (!at)
         return std::nullopt;
@@ -91,7 +91,7 @@ void tilewright::tile::askAhead(KernelOp kernel, const PlaceFacts &facts) {
   kernel.walk([&](BulkCopyOp copy) {
     auto map = copy.getMap().getDefiningOp<TensorMapOp>();
     awaits |= !map || isAwaited(map.getBuffer());
-    if (std::optional<SmallVector<int64_t>> corner = cornerOfSteps(copy, facts.stepsAhead, grid->front()))
+    if (std::optional<SmallVector<int64_t>> corner = cornerOfSteps(copy, grid->front(), facts))
       corners.push_back({map, std::move(*corner)});
   });
   if (awaits)
