@@ -51,21 +51,14 @@ static LogicalResult checkInstruction(DotOp dot, const PlaceFacts &facts) {
 }
 
 LogicalResult tilewright::tile::checkClusters(KernelOp kernel, const PlaceFacts &facts) {
-  auto check = [&](Operation *op, uint64_t blocks) -> WalkResult {
-    if (blocks == 1 || static_cast<int64_t>(blocks) <= facts.clusterBlocks)
+  auto result = kernel.getBody().walk([&](Operation *op) {
+    int64_t blocks = blocksOfCluster(op);
+    if (blocks == 1 || blocks <= facts.clusterBlocks)
       return WalkResult::advance();
     op->emitOpError() << "expected clusters of at most " << facts.clusterBlocks
                       << " blocks because the target has no larger ones, got " << blocks
                       << "; make the kernel for it again";
     return WalkResult::interrupt();
-  };
-  auto result = kernel.getBody().walk([&](Operation *op) {
-    if (auto sum = dyn_cast<PartSumOp>(op))
-      return check(op, sum.getParts());
-    if (auto reduce = dyn_cast<PartReduceOp>(op))
-      return check(op, reduce.getParts());
-    auto end = dyn_cast<StepEndOp>(op);
-    return end ? check(op, end.getBlocks()) : WalkResult::advance();
   });
   return failure(result.wasInterrupted());
 }

@@ -3,6 +3,7 @@
 #include "tilegen/tile/TileOps.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -30,15 +31,16 @@ LogicalResult StepEndOp::verify() {
   return success();
 }
 
+int64_t tilewright::tile::blocksOfCluster(Operation *op) {
+  uint64_t blocks = llvm::TypeSwitch<Operation *, uint64_t>(op)
+                        .Case<PartSumOp, PartReduceOp>([](auto part) { return part.getParts(); })
+                        .Case([](StepEndOp end) { return end.getBlocks(); })
+                        .Default(uint64_t(1));
+  return static_cast<int64_t>(blocks);
+}
+
 int64_t KernelOp::getClusterBlocks() {
   int64_t blocks = 1;
-  walk([&](Operation *op) {
-    if (auto sum = dyn_cast<PartSumOp>(op))
-      blocks = static_cast<int64_t>(sum.getParts());
-    else if (auto reduce = dyn_cast<PartReduceOp>(op))
-      blocks = static_cast<int64_t>(reduce.getParts());
-    else if (auto end = dyn_cast<StepEndOp>(op))
-      blocks = static_cast<int64_t>(end.getBlocks());
-  });
+  walk([&](Operation *op) { blocks = std::max(blocks, blocksOfCluster(op)); });
   return blocks;
 }

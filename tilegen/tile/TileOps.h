@@ -48,6 +48,9 @@ bool isModelInput(mlir::Value buffer);
 /// May a kernel before this one have written this buffer?
 inline bool isAwaited(mlir::Value buffer) { return !isConstant(buffer) && !isModelInput(buffer); }
 
+/// How many blocks have to be one cluster for this operation; 1 for what a block does by itself.
+int64_t blocksOfCluster(mlir::Operation *op);
+
 /// The constants that a map of sizes consists of; nullopt where one depends on a symbol.
 std::optional<llvm::SmallVector<int64_t>> constantsOf(mlir::AffineMap sizes);
 

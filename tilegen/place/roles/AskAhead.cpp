@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy engine's first copy waits until the engine has read the tensor's description, and then for memory. The threads
-// have nothing to do meanwhile. So all blocks together ask for what the first steps of their first programs copy, by
-// addresses, and the copies find it in the second-level cache:
+// A copy engine's first copy waits for memory, and before that, as measurements suggest, for the tensor's description.
+// Addresses need none, and threads have nothing to do meanwhile. So all blocks together ask for what the first steps of
+// their first programs copy, and the copies find it in the second-level cache:
 //
 //   %a = tile.tensor_map %x ... sizes (768, 512)    ->    %a = tile.tensor_map %x ... sizes (768, 512) ahead [128, 512]
 //
