@@ -23,7 +23,7 @@ struct Product {
   int64_t parts = 1;                         // programs that share the sums of a tile; likewise
   bool clustered = false;                    // these programs are a cluster
   bool constantB = false;                    // no kernel writes the right side
-  bool ofModel = false;                      // nor any other operand: what is no constant is an input of the model
+  bool ofModel = false;                      // nor the left side: both are inputs of the model, or constants
   bool filled = false;                       // the last row of tiles begins so early that it is full
   bool streamed = false;                     // what is read of it leaves the cache first
   int64_t lastColumns = 0; // of bn, in sums of their own: 192 columns are 128 and 64, 80 are 64 and 16
