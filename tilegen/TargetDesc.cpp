@@ -72,8 +72,8 @@ static constexpr MatrixInstruction amxMatrix[] = {{"tdpbusd", 16, 16, 64, Matrix
 using enum Backend;
 using enum ProgramModel;
 
-// What these brought: docs/performance.md, "What a kernel with roles does before it waits", "What a step costs" and
-// "Which tiles are neighbours".
+// What these brought: docs/performance.md, "What a kernel with roles does before it waits", "What a step costs", "Which
+// tiles are neighbours" and "First steps asked for ahead".
 static constexpr RoleOptions hopperRoles{
     .prefetchesMaps = true, .constantsFirst = true, .bulkStoresFrom = 2, .stepsAhead = 2, .neighbours = 24};
 

@@ -38,7 +38,7 @@ struct RoleOptions {
   bool prefetchesMaps = false; // prefetch tensor maps before the first copy needs them
   bool constantsFirst = false; // copy constants before the wait for earlier kernels; in pipelines without roles, too
   int bulkStoresFrom = 0;      // from how many programs of a block on the engine stores results; 0: never
-  int stepsAhead = 0;          // of operands, for which blocks ask when they start
+  int stepsAhead = 0;          // so many first steps of a product are asked for when blocks start; 0: none
   int neighbours = 1;          // so many consecutive blocks, one on each multiprocessor, share what they read
 };
 

@@ -17,7 +17,7 @@ struct PlaceFacts {
   bool copiesBulk = false;     // whole tiles, by the copy engine
   bool constantsFirst = false; // copies of constants start before the wait for the kernels before
   int64_t bulkStoresFrom = 0;  // programs of a block, from which the engine stores results; 0: never
-  int64_t stepsAhead = 0;      // of operands, for which blocks ask when they start
+  int64_t stepsAhead = 0;      // so many first steps are asked for when blocks start; 0: none
   int64_t units = 1;           // multiprocessors
   int64_t clusterBlocks = 0;   // that can write to each other's shared memory, at most; 0: none
   int64_t sharedBytes = 0;     // of a block
