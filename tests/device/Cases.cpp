@@ -112,10 +112,10 @@ double roundoff(DType type) {
 
 std::vector<DeviceCase> deviceCases() {
   std::vector<DeviceCase> cases;
-  for (auto *add :
-       {addPointwiseCases, addRowCases, addProductCases, addStreamedCases, addModelProductCases, addGemvCases,
-        addWindowCases, addGatherCases, addRollCases, addAttentionCases, addSharedSumCases, addStoredWeightCases,
-        addPairedProductCases, addGatedStepCases, addPixelCases, addSlidingWindowCases, addStepCases})
+  for (auto *add : {addPointwiseCases, addRowCases, addProductCases, addStreamedCases, addModelProductCases,
+                    addFirstStripCases, addGemvCases, addWindowCases, addGatherCases, addRollCases, addAttentionCases,
+                    addSharedSumCases, addStoredWeightCases, addPairedProductCases, addGatedStepCases, addPixelCases,
+                    addSlidingWindowCases, addStepCases})
     add(cases);
   return cases;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products whose operands no kernel writes: right sides whose reading takes all the time, and first steps that blocks
-// ask for ahead.
+// ask for ahead. And products whose first strip is stored while the second one is computed.
 #include "tests/device/Products.h"
 
 namespace tilewright::test {
@@ -46,6 +46,36 @@ void addModelProductCases(std::vector<DeviceCase> &cases) {
   Product constant{DType::F16, 120, 120, 136, 64, 128, 64, 4, 3};
   constant.constantB = true;
   add(constant, "multiple of 8");
+}
+
+/// The first strip has half of the columns or fewer, in blocks that take one tile and several. The second strip may have
+/// few columns in the last tile, or none.
+void addFirstStripCases(std::vector<DeviceCase> &cases) {
+  for (DType type : {DType::F16, DType::BF16})
+    for (bool ofModel : {false, true}) {
+      auto strips = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t bn, int64_t warps, int64_t stages,
+                        Tail tail, const char *edge, bool bt = false) {
+        Product p{type, m, n, k, bm, bn, 64, warps, stages, false, bt};
+        p.groups = 1, p.ofModel = ofModel, p.tail = tail;
+        p.lastColumns = bn == 192 ? 128 : bn / 2;
+        cases.push_back(product(p, edge));
+      };
+      strips(64, 128, 64, 64, 128, 4, 2, Tail::Bias, "power of two");
+      strips(56, 72, 328, 64, 128, 4, 3, Tail::Residual, "multiple of 8");
+      strips(56, 160, 328, 64, 128, 4, 2, Tail::Gelu, "multiple of 8", true);
+      strips(120, 200, 200, 64, 192, 4, 3, Tail::Residual, "multiple of 8");
+      strips(61, 131, 331, 64, 192, 4, 2, Tail::Bias, "prime", true);
+      strips(120, 120, 200, 128, 128, 8, 3, Tail::Gelu, "multiple of 8");
+      strips(120, 264, 136, 128, 256, 8, 2, Tail::Residual, "multiple of 8");
+      strips(1024, 1024, 512, 64, 128, 4, 9, Tail::Bias, "power of two");
+      strips(1000, 3064, 264, 128, 192, 8, 5, Tail::Gelu, "multiple of 8");
+      strips(2056, 1024, 256, 128, 256, 8, 4, Tail::Residual, "multiple of 8");
+    }
+  for (Tail tail : {Tail::Bias, Tail::Gelu}) {
+    Product p{DType::F32, 100, 140, 132, 64, 128, 32, 4, 3, /*transposedA=*/false, /*transposedB=*/true};
+    p.groups = 1, p.rounded = true, p.tail = tail, p.lastColumns = 64;
+    cases.push_back(product(p, "multiple of 4"));
+  }
 }
 
 } // namespace tilewright::test

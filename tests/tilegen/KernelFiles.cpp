@@ -73,7 +73,7 @@ static tile::ScheduleAttr perturb(tile::ScheduleAttr schedule, bool odd) {
   return tile::ScheduleAttr::get(
       schedule.getContext(), schedule.getRoot(), change(schedule.getTile()), change(schedule.getReduce()), 1, 1,
       schedule.getRegisters(), schedule.getPack() ? 8 : 0, /*groups=*/0, /*order=*/1, /*parts=*/1, /*clustered=*/false,
-      /*streamed=*/false, /*mostTiles=*/0, /*inPlace=*/false, /*matrix=*/false, /*unrolled=*/false);
+      /*streamed=*/false, /*mostTiles=*/0, /*inPlace=*/false, /*matrix=*/false, /*unrolled=*/false, /*strip=*/0);
 }
 
 tile::ScheduleAttr unchanged(tile::ScheduleAttr schedule) { return schedule; }

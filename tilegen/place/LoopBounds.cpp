@@ -60,3 +60,11 @@ Value tilewright::tile::lastPosition(OpBuilder &b, scf::ForOp loop) {
   }
   return arith::MaxSIOp::create(b, loc, last, loop.getLowerBound());
 }
+
+std::optional<int64_t> tilewright::tile::programsOfBlock(Operation *op) {
+  auto loop = op->getParentOfType<scf::ForOp>();
+  if (!loop)
+    return 1;
+  Bounds bounds(loop); // the lower one is the block's number
+  return bounds.upper && bounds.step ? std::optional(llvm::divideCeil(*bounds.upper, *bounds.step)) : std::nullopt;
+}

@@ -13,6 +13,7 @@ namespace tilewright::tile {
 #define GEN_PASS_DEF_SHAREROWSPASS
 #define GEN_PASS_DEF_SHARESUMSPASS
 #define GEN_PASS_DEF_ASSIGNROLESPASS
+#define GEN_PASS_DEF_AWAITLATEPASS
 #define GEN_PASS_DEF_STAGESTORESPASS
 #define GEN_PASS_DEF_ASKAHEADPASS
 #define GEN_PASS_DEF_STAGEOPERANDSPASS
@@ -102,6 +103,14 @@ struct AssignRolesPass : impl::AssignRolesPassBase<AssignRolesPass> {
       return signalPassFailure();
     if (!getOperation().isPlaced() && !hasRoles(getOperation()))
       assignRoles(getOperation(), *facts);
+  }
+};
+
+struct AwaitLatePass : impl::AwaitLatePassBase<AwaitLatePass> {
+  using AwaitLatePassBase::AwaitLatePassBase;
+  void runOnOperation() override {
+    if (!getOperation().isPlaced())
+      awaitLate(getOperation());
   }
 };
 

@@ -9,8 +9,8 @@ def PlaceTilesPass : Pass<"tilewright-place-tiles", "::mlir::ModuleOp"> {
   let summary = "Place every tile.kernel of the module: all steps, in their order";
   let description = [{
     The steps are tilewright-place-flatten-loops, -assign-layouts, -share-rows, -share-sums, -assign-roles,
-    -stage-stores, -ask-ahead, -stage-operands, -pipeline-loops, -read-early and -allocate-shared. Kernels that are
-    placed already stay as they are, if the target can run them.
+    -await-late, -stage-stores, -ask-ahead, -stage-operands, -pipeline-loops, -read-early and -allocate-shared. Kernels
+    that are placed already stay as they are, if the target can run them.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_80\"", "The target, as --target spells it">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
@@ -67,6 +67,15 @@ def AssignRolesPass : PlaceStep<"assign-roles"> {
     kernels with roles as they are.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The target, as --target spells it">];
+}
+
+def AwaitLatePass : PlaceStep<"await-late"> {
+  let summary = "Await the sums of a tile's strips one by one, where they are used first";
+  let description = [{
+    Takes kernels with roles whose blocks take one program. What is made of the first strips' sums is computed and
+    stored while products of the others still run. The slot that the last products read is released behind the last
+    wait.
+  }];
 }
 
 def StageStoresPass : PlaceStep<"stage-stores"> {

@@ -123,6 +123,7 @@ LogicalResult tile::placeTiles(ModuleOp module, const PlaceFacts &facts) {
       for (auto roles : kernel.getBody().getOps<RolesOp>())
         if (failed(checkRegisters(roles)))
           return failure();
+      awaitLate(kernel);
       stageStores(kernel, facts);
       askAhead(kernel, facts);
     } else {

@@ -54,6 +54,9 @@ void shareSums(KernelOp kernel, const PlaceFacts &facts);
 /// not ask for that or the target has no engine, and, with the reason as a remark for tilewright-opt, where the
 /// operands do not allow it.
 bool assignRoles(KernelOp kernel, const PlaceFacts &facts);
+/// In kernels with roles whose blocks take one program, the sums of a tile's strips are awaited one by one, where they
+/// are used first.
+void awaitLate(KernelOp kernel);
 /// Stores of roles become bulk stores, where the engine can do them, or staged ones, where rows begin anywhere. Both
 /// only where shared memory is left for them.
 void stageStores(KernelOp kernel, const PlaceFacts &facts);

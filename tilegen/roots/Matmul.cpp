@@ -8,8 +8,9 @@
 //   }
 //   the epilogue, computed from the contraction's result %c
 //
-// A block of threads whose tile has 192 columns has sums of 128 and of 64 columns: tiles on GPUs are powers of two.
-// They share the left side, and so do the sums of several contractions (fusion/Geometry.h).
+// A block of threads whose tile has 192 columns has sums of 128 and of 64 columns: tiles on GPUs are powers of two. A
+// schedule may say how wide the first of these strips is. They share the left side, and so do the sums of several
+// contractions (fusion/Geometry.h).
 #include "tilegen/roots/Contraction.h"
 
 using namespace mlir;
@@ -29,7 +30,7 @@ public:
       : emitter(emitter), space(emitter.getSpace()), builder(emitter.getBuilder()),
         reduced(space.loopsOfKind(LoopKind::Reduction)), k(reduced.back()), m(space.loopsOfKind(LoopKind::Row).front()),
         n(space.loopsOfKind(LoopKind::Column).front()), count(space.loopOps.size()) {
-    makeStrips(/*arePowers=*/schedule.isOfBlock());
+    makeStrips(schedule);
     if (schedule.getPack())
       for (Strip &strip : strips)
         strip.operands.readPanels(schedule.getPack());
@@ -38,7 +39,7 @@ public:
   LogicalResult emit();
 
 private:
-  void makeStrips(bool arePowers);
+  void makeStrips(tile::ScheduleAttr schedule);
   Frame dimsOf(unsigned row, unsigned column) const;
   SmallVector<int64_t> shapeOf(const Frame &dims) const;
   Value multiply(Strip &strip, size_t contraction, Value sums);
@@ -56,9 +57,13 @@ private:
 
 } // namespace
 
-void MatmulEmitter::makeStrips(bool arePowers) {
+void MatmulEmitter::makeStrips(tile::ScheduleAttr schedule) {
   for (int64_t start = 0, end = emitter.tileOf(n); start < end;) {
-    int64_t rest = end - start, size = arePowers ? static_cast<int64_t>(llvm::bit_floor<uint64_t>(rest)) : rest;
+    int64_t rest = end - start, size = rest;
+    if (start == 0 && schedule.getStrip())
+      size = schedule.getStrip();
+    else if (schedule.isOfBlock())
+      size = static_cast<int64_t>(llvm::bit_floor<uint64_t>(rest));
     strips.push_back({start, size, ContractionOperands(emitter)});
     start += size;
   }

@@ -334,7 +334,7 @@ static tile::ScheduleAttr chooseContraction(const KernelSpace &space, const Targ
     return computed;
   tile::ScheduleAttr gemv = scheduleGemv(space, target);
   if (!gemv)
-    return scheduleMatmul(space, target);
+    return inStrips(space, scheduleMatmul(space, target), target);
   bool isHalf = elementOf(space).getIntOrFloatBitWidth() <= 16, isSingle = multipliesTf32(space, target);
   // Where each column is contiguous in memory, gemv already reads long runs. Otherwise tiles that share sums may be
   // faster.

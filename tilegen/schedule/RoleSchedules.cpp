@@ -446,6 +446,30 @@ tile::ScheduleAttr inOrder(const KernelSpace &space, tile::ScheduleAttr schedule
   return schedule.withOrder(best);
 }
 
+/// The largest number of tiles that a schedule's programs can have; nullopt if a size has no bound.
+static std::optional<int64_t> mostTiles(const KernelSpace &space, tile::ScheduleAttr schedule) {
+  SmallVector<unsigned> loops = space.loopsOfKind(LoopKind::Parallel);
+  loops.append({space.loopsOfKind(LoopKind::Row).back(), space.loopsOfKind(LoopKind::Column).back()});
+  int64_t tiles = 1;
+  for (auto [loop, tile] : llvm::zip_equal(loops, schedule.getTile())) {
+    std::optional<int64_t> most = space.mostOf(loop);
+    if (!most || llvm::MulOverflow(tiles, static_cast<int64_t>(llvm::divideCeil(*most, tile)), tiles))
+      return std::nullopt;
+  }
+  return tiles;
+}
+
+tile::ScheduleAttr inStrips(const KernelSpace &space, tile::ScheduleAttr schedule, const TargetDesc &target) {
+  constexpr int64_t leastOfStrip = 64;
+  if (schedule.getGroups() != 1 || schedule.getParts() > 1 || areSplit(space) || storesPlanes(space) ||
+      !isLeftAligned(space))
+    return schedule;
+  int64_t columns = schedule.getTile().back(), narrowest = columns & -columns,
+          strip = narrowest < columns ? narrowest : columns / 2;
+  std::optional<int64_t> tiles = mostTiles(space, schedule);
+  return strip >= leastOfStrip && tiles && *tiles <= target.units ? schedule.withStrip(strip) : schedule;
+}
+
 std::optional<double> efficiencyOfRoles(const KernelSpace &space, tile::ScheduleAttr schedule) {
   const RoleTile *row = rowOf(space, schedule);
   return row ? std::optional(row->efficiency) : std::nullopt;

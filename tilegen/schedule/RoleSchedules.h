@@ -31,6 +31,12 @@ llvm::SmallVector<tile::ScheduleAttr> allRoleSchedules(const KernelSpace &space,
 /// neighbours", "Fewer instructions a step").
 tile::ScheduleAttr inOrder(const KernelSpace &space, tile::ScheduleAttr schedule, const TargetDesc &target);
 
+/// The same schedule with a first strip of half of the columns or fewer, where blocks with roles take one tile each
+/// whatever the sizes are: it is stored while products of the others run. Where blocks take several tiles, several
+/// strips multiply less fast than one, and planes are not stored any faster (docs/performance/gpu-products.md, "Strips
+/// awaited one by one").
+tile::ScheduleAttr inStrips(const KernelSpace &space, tile::ScheduleAttr schedule, const TargetDesc &target);
+
 /// The same schedule with roles, with no more stages than leave so many bytes of shared memory. Null if fewer than
 /// three are left.
 tile::ScheduleAttr leaveRoom(const KernelSpace &space, tile::ScheduleAttr roles, int64_t bytes,

@@ -41,7 +41,7 @@ static AffineExpr findUnknownSize(const KernelSpace &space) {
 
 /// The same schedule but for what depends on the number of tiles, and serves any number of them.
 static tile::ScheduleAttr withoutTiles(tile::ScheduleAttr schedule) {
-  return schedule.withParts(schedule.getParts(), schedule.getClustered(), /*mostTiles=*/0).withOrder(1);
+  return schedule.withParts(schedule.getParts(), schedule.getClustered(), /*mostTiles=*/0).withOrder(1).withStrip(0);
 }
 
 /// Is `wide`, which was chosen for larger sizes, as good as `own` for the assumed size, so that no further kernel is

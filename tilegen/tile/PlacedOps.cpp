@@ -3,6 +3,7 @@
 #include "tilegen/tile/TileAccesses.h"
 #include "tilegen/tile/TileLayouts.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -140,10 +141,42 @@ LogicalResult DotWaitOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   return success();
 }
 
+/// How many products are started behind `op`, up to `end` or, if that is null, to the end of its block.
+static int64_t productsBehind(Operation *op, Operation *end) {
+  int64_t count = 0;
+  for (op = op->getNextNode(); op != end; op = op->getNextNode())
+    op->walk([&](DotOp) { ++count; });
+  return count;
+}
+
+/// How many products are started before `wait` and after the one that makes `accumulators`, which may be the last step
+/// of a loop; nullopt if that is elsewhere.
+static std::optional<int64_t> laterProducts(Value accumulators, DotWaitOp wait) {
+  Operation *source = accumulators.getDefiningOp();
+  if (!source || source->getBlock() != wait->getBlock())
+    return std::nullopt;
+  int64_t behind = productsBehind(source, wait);
+  auto loop = dyn_cast<scf::ForOp>(source);
+  if (!loop)
+    return isa<DotOp>(source) ? std::optional(behind) : std::nullopt;
+  Operation *inLoop = loop.getYieldedValues()[cast<OpResult>(accumulators).getResultNumber()].getDefiningOp();
+  if (!isa_and_nonnull<DotOp>(inLoop) || inLoop->getBlock() != loop.getBody())
+    return std::nullopt;
+  return behind + productsBehind(inLoop, nullptr);
+}
+
 LogicalResult DotWaitOp::verify() {
-  for (Type type : getAccumulators().getTypes())
-    if (!isa_and_nonnull<LayoutAttr>(cast<RankedTensorType>(type).getEncoding()))
+  for (Value accumulators : getAccumulators()) {
+    auto type = cast<RankedTensorType>(accumulators.getType());
+    if (!isa_and_nonnull<LayoutAttr>(type.getEncoding()))
       return emitOpError() << "expected accumulators with layouts because only placed ones are waited for, got "
                            << type;
+    std::optional<int64_t> later = laterProducts(accumulators, *this);
+    if (later && static_cast<int64_t>(getPending()) > *later)
+      return emitOpError() << "expected at most " << *later
+                           << " pending because so many tile.dot are started after the one that makes its "
+                              "accumulators, got "
+                           << getPending();
+  }
   return success();
 }

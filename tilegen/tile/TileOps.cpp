@@ -84,7 +84,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<int64_t> tile, ArrayRef<int64_t> reduce, int64_t warps, int64_t stages,
                                    ArrayRef<int64_t> registers, int64_t pack, int64_t groups, int64_t order,
                                    int64_t parts, bool clustered, bool streamed, int64_t mostTiles, bool inPlace,
-                                   bool matrix, bool unrolled) {
+                                   bool matrix, bool unrolled, int64_t strip) {
   for (ArrayRef<int64_t> list : {tile, reduce, registers})
     for (int64_t size : list)
       if (size <= 0)
@@ -134,6 +134,11 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     elements = step > mostUnrolled ? mostUnrolled + 1 : std::min(elements * step, mostUnrolled + 1);
   if (unrolled && elements > mostUnrolled)
     return emitError() << "expected at most " << mostUnrolled << " elements of an unrolled step, got more";
+  bool mayHaveStrips = root == graph::RootKind::Matmul && registers.empty();
+  if (strip && (!mayHaveStrips || tile.empty() || !llvm::isPowerOf2_64(strip) || strip >= tile.back()))
+    return emitError() << "expected a strip that is a power of two and less than the columns of a matmul that a block "
+                          "computes, got "
+                       << strip << " of a " << graph::stringifyRootKind(root);
   return success();
 }
 

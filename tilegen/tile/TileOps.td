@@ -119,6 +119,7 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     * `in_place`: rows of a contraction's left side that may leave their buffer are read where they are, with guards;
       without it they are copied with their fill first (host).
     * `matrix`: register tiles of a matmul of bytes are computed by the processor's matrix unit (host).
+    * `strip`: columns of a matmul's tile that are computed and stored before the others; 0: as many as can be.
   }];
   let parameters = (ins "::tilewright::graph::RootKind":$root,
                     SizeList<"of the parallel loops">:$tile, OptionalSizeList<"of the reduction loops">:$reduce,
@@ -131,11 +132,12 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                     DefaultValuedParameter<"int64_t", "0">:$most_tiles,
                     DefaultValuedParameter<"bool", "false">:$in_place,
                     DefaultValuedParameter<"bool", "false">:$matrix,
-                    DefaultValuedParameter<"bool", "false">:$unrolled);
+                    DefaultValuedParameter<"bool", "false">:$unrolled,
+                    DefaultValuedParameter<"int64_t", "0">:$strip);
   let assemblyFormat = [{
     `<` $root `,`
     struct($tile, $reduce, $warps, $stages, $registers, $pack, $groups, $order, $parts, $clustered,
-           $streamed, $most_tiles, $in_place, $matrix, $unrolled) `>`
+           $streamed, $most_tiles, $in_place, $matrix, $unrolled, $strip) `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -147,43 +149,48 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                                 int64_t stages = 1, int64_t groups = 0, int64_t order = 1, int64_t parts = 1,
                                 int64_t mostTiles = 0) {
       return get(context, root, tile, reduce, warps, stages, {}, 0, groups, order, parts, /*clustered=*/false,
-                 /*streamed=*/false, mostTiles, false, false, /*unrolled=*/false);
+                 /*streamed=*/false, mostTiles, false, false, /*unrolled=*/false, /*strip=*/0);
     }
     static ScheduleAttr ofUnrolledWindow(::mlir::MLIRContext *context, ::llvm::ArrayRef<int64_t> tile,
                                          ::llvm::ArrayRef<int64_t> reduce, int64_t warps) {
       return get(context, ::tilewright::graph::RootKind::Window, tile, reduce, warps, /*stages=*/1, {}, 0, 0,
-                 /*order=*/1, /*parts=*/1, /*clustered=*/false, /*streamed=*/false, 0, false, false, /*unrolled=*/true);
+                 /*order=*/1, /*parts=*/1, /*clustered=*/false, /*streamed=*/false, 0, false, false, /*unrolled=*/true, /*strip=*/0);
     }
     /// The same, but for one of its parameters.
     ScheduleAttr withTile(::llvm::ArrayRef<int64_t> tile) const {
       return get(getContext(), getRoot(), tile, getReduce(), getWarps(), getStages(), getRegisters(), getPack(),
                  getGroups(), getOrder(), getParts(), getClustered(), getStreamed(), getMostTiles(), getInPlace(),
-                 getMatrix(), getUnrolled());
+                 getMatrix(), getUnrolled(), getStrip());
     }
     ScheduleAttr withStages(int64_t stages) const {
       return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), stages, getRegisters(), getPack(),
                  getGroups(), getOrder(), getParts(), getClustered(), getStreamed(), getMostTiles(), getInPlace(),
-                 getMatrix(), getUnrolled());
+                 getMatrix(), getUnrolled(), getStrip());
     }
     ScheduleAttr withPack(int64_t pack) const {
       return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), getStages(), getRegisters(), pack,
                  getGroups(), getOrder(), getParts(), getClustered(), getStreamed(), getMostTiles(), getInPlace(),
-                 getMatrix(), getUnrolled());
+                 getMatrix(), getUnrolled(), getStrip());
     }
     ScheduleAttr withParts(int64_t parts, bool clustered, int64_t mostTiles) const {
       return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), getStages(), getRegisters(), getPack(),
                  getGroups(), getOrder(), parts, clustered, getStreamed(), mostTiles, getInPlace(), getMatrix(),
-                 getUnrolled());
+                 getUnrolled(), getStrip());
     }
     ScheduleAttr withOrder(int64_t order) const {
       return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), getStages(), getRegisters(), getPack(),
                  getGroups(), order, getParts(), getClustered(), getStreamed(), getMostTiles(), getInPlace(),
-                 getMatrix(), getUnrolled());
+                 getMatrix(), getUnrolled(), getStrip());
     }
     ScheduleAttr withStreamed(bool streamed) const {
       return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), getStages(), getRegisters(), getPack(),
                  getGroups(), getOrder(), getParts(), getClustered(), streamed, getMostTiles(), getInPlace(),
-                 getMatrix(), getUnrolled());
+                 getMatrix(), getUnrolled(), getStrip());
+    }
+    ScheduleAttr withStrip(int64_t strip) const {
+      return get(getContext(), getRoot(), getTile(), getReduce(), getWarps(), getStages(), getRegisters(), getPack(),
+                 getGroups(), getOrder(), getParts(), getClustered(), getStreamed(), getMostTiles(), getInPlace(),
+                 getMatrix(), getUnrolled(), strip);
     }
     /// For a program that is one thread with vector registers.
     static ScheduleAttr ofVector(::mlir::MLIRContext *context, ::tilewright::graph::RootKind root,
@@ -192,7 +199,7 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
                                  bool matrix = false) {
       return get(context, root, tile, reduce, 1, 1, registers, pack, /*groups=*/0, /*order=*/1,
                  /*parts=*/1, /*clustered=*/false, /*streamed=*/false, /*mostTiles=*/0, inPlace, matrix,
-                 /*unrolled=*/false);
+                 /*unrolled=*/false, /*strip=*/0);
     }
   }];
 }

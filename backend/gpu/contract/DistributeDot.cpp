@@ -271,8 +271,19 @@ void KernelDistributor::dotFromShared(DotOp op, const Fragments &fragments) {
   map(op.getResult(), acc);
 }
 
-/// Of the accumulators, those that are not live are constants, for which nothing has to wait.
+/// Are there stores between `op` and the wait before it?
+static bool followsStores(DotWaitOp op) {
+  for (Operation *before = op->getPrevNode(); before && !isa<DotWaitOp>(before); before = before->getPrevNode())
+    if (isa<StoreOp>(before))
+      return true;
+  return false;
+}
+
+/// Of the accumulators, those that are not live are constants, for which nothing has to wait. Nothing tells ptxas that
+/// stores in front of a wait are not to come behind it, but that the warp meets between them.
 void KernelDistributor::lowerDotWait(DotWaitOp op) {
+  if (role_ && followsStores(op))
+    target_.copyEngine()->meetWarp(b_);
   Registers acc, running;
   for (Value accumulator : op.getAccumulators())
     llvm::append_range(acc, registersOf(accumulator));

@@ -4,14 +4,14 @@
 
 module attributes {tile.matmul_precision = "tf32"} {
 // CHECK-LABEL: graph.kernel @turned
-// CHECK-SAME: schedule = #tile.schedule<matmul, tile = [128, 256], reduce = [32], warps = 8, stages = 4, groups = 1, order = 8>
+// CHECK-SAME: schedule = #tile.schedule<matmul, tile = [128, 256], reduce = [32], warps = 8, stages = 4, groups = 1, order = 8, strip = 128>
 graph.kernel @turned(%x: tensor<2048x2048xf32>, %w: tensor<2048x2048xf32>) -> tensor<2048x2048xf32> attributes {root = #graph.root<matmul>} {
   %0 = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] : tensor<2048x2048xf32>, tensor<2048x2048xf32> -> tensor<2048x2048xf32>
   graph.return %0 : tensor<2048x2048xf32>
 }
 
 // CHECK-LABEL: graph.kernel @constant
-// CHECK-SAME: schedule = #tile.schedule<matmul, tile = [128, 256], reduce = [32], warps = 8, stages = 4, pack = 1, groups = 1, order = 8>
+// CHECK-SAME: schedule = #tile.schedule<matmul, tile = [128, 256], reduce = [32], warps = 8, stages = 4, pack = 1, groups = 1, order = 8, strip = 128>
 graph.kernel @constant(%x: tensor<2048x2048xf32>, %w: tensor<2048x2048xf32> {graph.constant}) -> tensor<2048x2048xf32> attributes {root = #graph.root<matmul>} {
   %0 = graph.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] : tensor<2048x2048xf32>, tensor<2048x2048xf32> -> tensor<2048x2048xf32>
   graph.return %0 : tensor<2048x2048xf32>

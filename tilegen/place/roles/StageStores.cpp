@@ -10,6 +10,7 @@
 // through shared memory too, where the threads of a warp put its rows together and store them from there:
 //
 //   tile.store %h, %y[%m, %n]    ->    tile.store %h, %y[%m, %n] staged 1
+#include "tilegen/place/LoopBounds.h"
 #include "tilegen/place/Place.h"
 #include "tilegen/place/roles/BulkAccess.h"
 #include "tilegen/tile/StorePieces.h"
@@ -28,15 +29,6 @@ struct EngineStore {
 };
 
 } // namespace
-
-/// How many programs a block takes at most, by the loop around `store`; nullopt where its bounds are not constants.
-static std::optional<int64_t> programsOfBlock(StoreOp store) {
-  auto loop = store->getParentOfType<scf::ForOp>();
-  if (!loop)
-    return 1;
-  std::optional<int64_t> end = getConstantIntValue(loop.getUpperBound()), step = getConstantIntValue(loop.getStep());
-  return end && step ? std::optional(llvm::divideCeil(*end, *step)) : std::nullopt;
-}
 
 static std::optional<EngineStore> asEngineStore(StoreOp store) {
   Access access = Access::of(store);

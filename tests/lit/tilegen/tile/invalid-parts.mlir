@@ -175,6 +175,26 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (128)>) attributes {grid = affine_map
 
 // -----
 
+// expected-error@+1 {{expected a strip that is a power of two and less than the columns of a matmul that a block computes, got 128 of a matmul}}
+#schedule = #tile.schedule<matmul, tile = [64, 128], strip = 128>
+
+// -----
+
+// expected-error@+1 {{expected a strip that is a power of two and less than the columns of a matmul that a block computes, got 48 of a matmul}}
+#schedule = #tile.schedule<matmul, tile = [64, 128], strip = 48>
+
+// -----
+
+// expected-error@+1 {{expected a strip that is a power of two and less than the columns of a matmul that a block computes, got 64 of a pointwise}}
+#schedule = #tile.schedule<pointwise, tile = [128], strip = 64>
+
+// -----
+
+// expected-error@+1 {{expected a strip that is a power of two and less than the columns of a matmul that a block computes, got 64 of a matmul}}
+#schedule = #tile.schedule<matmul, tile = [96, 256], reduce = [768], registers = [6, 64], strip = 64>
+
+// -----
+
 // expected-error@+1 {{expected no streamed but of a matmul, whose right sides it is about, got a root of pointwise}}
 #schedule = #tile.schedule<pointwise, tile = [64], streamed = true>
 

@@ -128,6 +128,31 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 32 : 
 
 // -----
 
+#a = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
+#b = #tile.layout<reg = [64, 512, 1024, 2048, 8, 16, 32], lane = [128, 256, 1, 2, 4], warp = [0, 0]>
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 128 : i64, shared_bytes = 16384 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %sa = tile.shared_alloc offset 0 : !tile.shared<tensor<64x64xf16>, fast = 1, slots = 1>
+  %sb = tile.shared_alloc offset 8192 : !tile.shared<tensor<64x64xf16>, fast = 1, slots = 1>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #a>
+  %a = tile.shared_read %sa[%c0] : !tile.shared<tensor<64x64xf16>, fast = 1, slots = 1> -> tensor<64x64xf16, #a>
+  %b = tile.shared_read %sb[%c0] : !tile.shared<tensor<64x64xf16>, fast = 1, slots = 1> -> tensor<64x64xf16, #b>
+  %sums:2 = scf.for %k = %c0 to %c9 step %c1 iter_args(%first = %zero, %second = %zero) -> (tensor<64x64xf32, #a>, tensor<64x64xf32, #a>) {
+    %d = tile.dot %a, %b, %first {instruction = "wgmma.m64n64k16x4"} : tensor<64x64xf16, #a>, tensor<64x64xf16, #b>, tensor<64x64xf32, #a>
+    %e = tile.dot %a, %b, %second {instruction = "wgmma.m64n64k16x4"} : tensor<64x64xf16, #a>, tensor<64x64xf16, #b>, tensor<64x64xf32, #a>
+    scf.yield %d, %e : tensor<64x64xf32, #a>, tensor<64x64xf32, #a>
+  }
+  %e = tile.dot %a, %b, %zero {instruction = "wgmma.m64n64k16x4"} : tensor<64x64xf16, #a>, tensor<64x64xf16, #b>, tensor<64x64xf32, #a>
+  %f = tile.dot_wait 2 of %sums#0 : tensor<64x64xf32, #a>
+  // expected-error@+1 {{expected at most 1 pending because so many tile.dot are started after the one that makes its accumulators, got 2}}
+  %g = tile.dot_wait 2 of %sums#1 : tensor<64x64xf32, #a>
+  tile.return
+}
+
+// -----
+
 tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 32 : i64, shared_bytes = 4096 : i64} {
   // expected-error@+1 {{'tile.copy_wait' op attribute 'pending' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative}}
   tile.copy_wait -1
