@@ -48,8 +48,8 @@ void addModelProductCases(std::vector<DeviceCase> &cases) {
   add(constant, "multiple of 8");
 }
 
-/// The first strip has half of the columns or fewer, in blocks that take one tile and several. The second strip may have
-/// few columns in the last tile, or none.
+/// The first strip has half of the columns or fewer, in blocks that take one tile and several. The second strip may
+/// have few columns in the last tile, or none.
 void addFirstStripCases(std::vector<DeviceCase> &cases) {
   for (DType type : {DType::F16, DType::BF16})
     for (bool ofModel : {false, true}) {

@@ -80,6 +80,20 @@ void TileDialect::initialize() {
 
 //===- #tile.schedule ---------------------------------------------------------------------------------------------===//
 
+static LogicalResult verifyUnrolled(function_ref<InFlightDiagnostic()> emitError, graph::RootKind root,
+                                    ArrayRef<int64_t> reduce, ArrayRef<int64_t> registers) {
+  if (root != graph::RootKind::Window || !registers.empty())
+    return emitError() << "expected no unrolled but of a window that a block computes, got a root of "
+                       << graph::stringifyRootKind(root) << " and " << registers.size() << " sizes of registers";
+  constexpr int64_t mostUnrolled = 256;
+  int64_t elements = 1;
+  for (int64_t step : reduce)
+    elements = step > mostUnrolled ? mostUnrolled + 1 : std::min(elements * step, mostUnrolled + 1);
+  if (elements > mostUnrolled)
+    return emitError() << "expected at most " << mostUnrolled << " elements of an unrolled step, got more";
+  return success();
+}
+
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, graph::RootKind root,
                                    ArrayRef<int64_t> tile, ArrayRef<int64_t> reduce, int64_t warps, int64_t stages,
                                    ArrayRef<int64_t> registers, int64_t pack, int64_t groups, int64_t order,
@@ -125,15 +139,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (matrix && (registers.size() < 2 || pack == 0 || registers[1] > pack))
     return emitError() << "expected matrix of a matmul with packed columns alone, whose register tiles are no wider "
                           "than a panel";
-  if (unrolled && (root != graph::RootKind::Window || !registers.empty()))
-    return emitError() << "expected no unrolled but of a window that a block computes, got a root of "
-                       << graph::stringifyRootKind(root) << " and " << registers.size() << " sizes of registers";
-  constexpr int64_t mostUnrolled = 256;
-  int64_t elements = 1;
-  for (int64_t step : reduce)
-    elements = step > mostUnrolled ? mostUnrolled + 1 : std::min(elements * step, mostUnrolled + 1);
-  if (unrolled && elements > mostUnrolled)
-    return emitError() << "expected at most " << mostUnrolled << " elements of an unrolled step, got more";
+  if (unrolled && failed(verifyUnrolled(emitError, root, reduce, registers)))
+    return failure();
   bool mayHaveStrips = root == graph::RootKind::Matmul && registers.empty();
   if (strip && (!mayHaveStrips || tile.empty() || !llvm::isPowerOf2_64(strip) || strip >= tile.back()))
     return emitError() << "expected a strip that is a power of two and less than the columns of a matmul that a block "

@@ -154,7 +154,8 @@ def ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     static ScheduleAttr ofUnrolledWindow(::mlir::MLIRContext *context, ::llvm::ArrayRef<int64_t> tile,
                                          ::llvm::ArrayRef<int64_t> reduce, int64_t warps) {
       return get(context, ::tilewright::graph::RootKind::Window, tile, reduce, warps, /*stages=*/1, {}, 0, 0,
-                 /*order=*/1, /*parts=*/1, /*clustered=*/false, /*streamed=*/false, 0, false, false, /*unrolled=*/true, /*strip=*/0);
+                 /*order=*/1, /*parts=*/1, /*clustered=*/false, /*streamed=*/false, 0, false, false, /*unrolled=*/true,
+                 /*strip=*/0);
     }
     /// The same, but for one of its parameters.
     ScheduleAttr withTile(::llvm::ArrayRef<int64_t> tile) const {

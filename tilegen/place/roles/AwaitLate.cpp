@@ -10,8 +10,8 @@
 //   store of %a                                     tile.ring_release
 //   store of %b                                     store of %b
 //
-// Only in blocks that take one program. In others, ptxas 13 says of some that products are serialized because their sums
-// are read too early (C7514), which they are not: with a result that is stored as columns, 2688x2096x512 took 25.8 us
+// Only in blocks that take one program. In others, ptxas 13 serializes products where it believes that their sums are
+// read too early (C7514), which they are not: 2688x2096x512, with a result that is stored as columns, took 25.8 us
 // instead of 22.4.
 //
 // On an H200 a block needs 750 cycles to store a tile of 64x192 halves, of the 8,400 that it takes for 512x3072x768
