@@ -208,6 +208,7 @@ private:
   std::vector<void *> launchBuffers_;
   std::vector<int64_t> launchScalars_;
   std::vector<TensorMapArgs> launchTensorMaps_;
+  bool backwards_ = false;             // see LaunchArgs; bodies of loops only
   std::shared_ptr<Counters> counters_; // shared with bodies
   bool hasRun_ = false;                // since bind, so that there are outputs
   uint64_t clearedAt_ = UINT64_MAX;    // Counters::failures when zeroed values were last cleared

@@ -403,6 +403,7 @@ Status Context::runSteadyIteration(const Loop &loop, LoopState &state) {
 /// Runs one iteration. Returns whether another may follow.
 Expected<bool> Context::runIteration(const Loop &loop, LoopState &state) {
   TILEWRIGHT_TRY(copySlices(loop, state));
+  body(loop.body.body).backwards_ = state.iteration % 2 != 0;
   if (state.steady) {
     TILEWRIGHT_TRY(runSteadyIteration(loop, state));
     ++state.iteration;

@@ -187,6 +187,7 @@ Status Context::runOne(size_t, const Launch &launch) {
   args.tensorMaps = launchTensorMaps_;
   args.buffers = launchBuffers_;
   args.scalars = launchScalars_;
+  args.backwards = backwards_;
   ++counters_->launches;
   return stream_->launch(args);
 }

@@ -72,6 +72,16 @@ __attribute__((no_sanitize("function"))) void call(HostKernel entry, const HostK
   entry(&args, first, last);
 }
 
+/// The same, from the last programs to the first ones, a sixteenth of them at a time. Within that they go forwards.
+void callBackwards(HostKernel entry, const HostKernelArgs &args, int64_t first, int64_t last) {
+  constexpr int64_t pieces = 16;
+  int64_t size = std::max<int64_t>((last - first) / pieces, 1);
+  for (int64_t end = last, begin = last; end > first; end = begin) {
+    begin = std::max(first, end - size);
+    call(entry, args, begin, end);
+  }
+}
+
 class HostStream : public Stream {
 public:
   Status copyIn(void *device, const void *host, size_t bytes) override { return copyWithin(device, host, bytes); }
@@ -102,7 +112,7 @@ public:
       void *workspace = args.workspaceBytes ? workspaces_[static_cast<size_t>(worker)].get() : nullptr;
       HostKernelArgs kernelArgs = {args.buffers.data(), args.scalars.data(), args.grid.data(),
                                    workspace,           &errorWord_,         fetchAhead_};
-      call(entry, kernelArgs, first, last);
+      (args.backwards ? callBackwards : call)(entry, kernelArgs, first, last);
     });
     return {};
   }

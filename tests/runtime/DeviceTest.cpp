@@ -79,10 +79,10 @@ protected:
   }
 
   Status launch(Stream &stream, const Kernel &kernel, std::vector<void *> buffers, std::vector<int64_t> scalars,
-                std::array<int64_t, 3> grid) {
+                std::array<int64_t, 3> grid, bool backwards = false) {
     Expected<KernelHandle> handle = module_->kernel(kernel);
     TILEWRIGHT_TRY(handle);
-    LaunchArgs args = {*handle, &kernel, buffers, scalars, {}, grid, 64};
+    LaunchArgs args = {*handle, &kernel, buffers, scalars, {}, grid, 64, backwards};
     return stream.launch(args); // arguments are copied before this returns
   }
 
@@ -191,6 +191,18 @@ TEST_P(DeviceConformance, RunsInOrder) {
   for (int step = 0; step < 200; ++step)
     ASSERT_TRUE(launch(*stream_, addBias, {a.data(), bias.data(), a.data()}, {1}, {1024, 1, 1}).ok());
   EXPECT_EQ(a.get<float>(), std::vector<float>(1024, 200));
+}
+
+TEST_P(DeviceConformance, RunsEachProgramOnceBackwardsToo) {
+  Kernel addBias = kernel("addBias", 3, 1);
+  for (int64_t rows : {1, 2, 15, 16, 17, 31, 33, 1000}) {
+    Guarded a(*device_, *stream_, static_cast<size_t>(rows) * 4), bias(*device_, *stream_, 4);
+    a.put(std::vector<float>(static_cast<size_t>(rows), 0));
+    bias.put<float>({1});
+    ASSERT_TRUE(
+        launch(*stream_, addBias, {a.data(), bias.data(), a.data()}, {1}, {rows, 1, 1}, /*backwards=*/true).ok());
+    EXPECT_EQ(a.get<float>(), std::vector<float>(static_cast<size_t>(rows), 1));
+  }
 }
 
 TEST_P(DeviceConformance, RecordsAndReplays) {
