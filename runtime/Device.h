@@ -73,8 +73,8 @@ struct LaunchArgs {
   std::span<const TensorMapArgs> tensorMaps = {};
   std::array<int64_t, 3> grid = {1, 1, 1}; // all above 0
   uint64_t workspaceBytes = 0;
-  /// The launch before this one, of the same kernel, took its programs forwards. On the host, programs are then taken
-  /// backwards: what they read last is still in the core's cache.
+  /// Set in every second step of a loop. On the host, programs are then taken backwards: what the step before read last
+  /// is still in the core's cache.
   bool backwards = false;
 };
 

@@ -141,10 +141,11 @@ LogicalResult DotWaitOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   return success();
 }
 
-/// How many products are started behind `op`, up to `end` or, if that is null, to the end of its block.
+/// How many products are started behind `op`, up to `end` or, if that is null or not there, to the end of its block.
+/// (Whether values are used behind their definition is verified later.)
 static int64_t productsBehind(Operation *op, Operation *end) {
   int64_t count = 0;
-  for (op = op->getNextNode(); op != end; op = op->getNextNode())
+  for (op = op->getNextNode(); op && op != end; op = op->getNextNode())
     op->walk([&](DotOp) { ++count; });
   return count;
 }

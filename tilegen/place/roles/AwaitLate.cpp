@@ -14,7 +14,7 @@
 // read too early (C7514), which they are not: 2688x2096x512, with a result that is stored as columns, took 25.8 us
 // instead of 22.4.
 //
-// On an H200 a block needs 750 cycles to store a tile of 64x192 halves, of the 8,400 that it takes for 512x3072x768
+// On an H200 a block needs 780 cycles to store a tile of 64x192 halves, of the 8,400 that it takes for 512x3072x768
 // (docs/performance/gpu-products.md, "Strips awaited one by one").
 #include "tilegen/place/LoopBounds.h"
 #include "tilegen/place/Place.h"

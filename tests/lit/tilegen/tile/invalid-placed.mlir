@@ -153,6 +153,24 @@ tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 128 :
 
 // -----
 
+#a = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
+#b = #tile.layout<reg = [64, 512, 1024, 2048, 8, 16, 32], lane = [128, 256, 1, 2, 4], warp = [0, 0]>
+tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 128 : i64, shared_bytes = 16384 : i64} {
+  %c0 = arith.constant 0 : index
+  %sa = tile.shared_alloc offset 0 : !tile.shared<tensor<64x64xf16>, fast = 1, slots = 1>
+  %sb = tile.shared_alloc offset 8192 : !tile.shared<tensor<64x64xf16>, fast = 1, slots = 1>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #a>
+  %a = tile.shared_read %sa[%c0] : !tile.shared<tensor<64x64xf16>, fast = 1, slots = 1> -> tensor<64x64xf16, #a>
+  %b = tile.shared_read %sb[%c0] : !tile.shared<tensor<64x64xf16>, fast = 1, slots = 1> -> tensor<64x64xf16, #b>
+  // expected-error@+1 {{operand #0 does not dominate this use}}
+  %f = tile.dot_wait 0 of %d : tensor<64x64xf32, #a>
+  // expected-note@+1 {{operand defined here (op in the same block)}}
+  %d = tile.dot %a, %b, %zero {instruction = "wgmma.m64n64k16x4"} : tensor<64x64xf16, #a>, tensor<64x64xf16, #b>, tensor<64x64xf32, #a>
+  tile.return
+}
+
+// -----
+
 tile.kernel @k() attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 32 : i64, shared_bytes = 4096 : i64} {
   // expected-error@+1 {{'tile.copy_wait' op attribute 'pending' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative}}
   tile.copy_wait -1
