@@ -63,8 +63,8 @@ static Operation *firstUse(Value value, Block *block) {
   return first;
 }
 
-/// The release of the slot that the last products read, behind `wait`, with the condition around it; null if there is
-/// none.
+/// The release of the slot that the last products read, behind `wait` and other waits, with the condition around it;
+/// null if there is none.
 static Operation *releaseBehind(DotWaitOp wait) {
   for (Operation *op = wait->getNextNode(); op; op = op->getNextNode()) {
     auto branch = dyn_cast<scf::IfOp>(op);
@@ -81,10 +81,7 @@ static void awaitSumsOf(scf::ForOp loop) {
   if (waits.size() < 2)
     return;
   llvm::sort(waits, [](const SumsWait &a, const SumsWait &b) { return a.later > b.later; });
-  Operation *release = nullptr, *last = waits.front().wait;
-  for (SumsWait &sums : waits)
-    if (Operation *op = releaseBehind(sums.wait))
-      release = op;
+  Operation *release = releaseBehind(waits.front().wait), *last = waits.front().wait;
   for (SumsWait &sums : waits) {
     sums.wait.setPending(sums.later);
     Operation *use = firstUse(sums.wait.getResult(0), loop->getBlock());
