@@ -314,8 +314,8 @@ static MatmulShape shapeForMatrixUnit(const MatrixInstruction &unit, int64_t row
 }
 
 /// Is the right side packed, of singles, and read again in each step of a loop, so that it comes from a cache? Panels
-/// of eight vectors then take 0.85 to 0.98 of the time. From memory they take 2.8 times as long, for 4096x4096 on a
-/// Zen 4 (docs/performance/recurrences.md, "There and back").
+/// of eight vectors then take 0.98 of the time (docs/performance/host-products.md, "Not to ask at all"). Right sides
+/// that are larger than a cache have their lines prefetched, and then take 2.8 times as long by eight vectors.
 static bool staysInCache(const KernelSpace &space, int64_t columns, int64_t width) {
   constexpr int64_t mostElements = 1 << 20; // 4 MiB, the largest that was measured in a loop
   auto right = cast<RankedTensorType>(space.rhs.getType());

@@ -10,6 +10,19 @@ namespace tilewright::host {
 static constexpr int64_t lineBytes = 64;
 // How many register tiles of rows share the prefetching of the next panel.
 static constexpr int64_t passes = 8;
+// Up to so many bytes of weights, a product of few rows asks for nothing if it is told not to ask ahead: that a line is
+// prefetched just before it is read costs up to a fifth of the time where it comes from a cache. It saves up to a tenth
+// of what 67 MB and more take from memory (docs/performance/host-products.md, "Not to ask at all").
+static constexpr int64_t mostCachedBytes = 40 << 20;
+
+/// Bytes of the whole matrix that `load` reads panels of.
+static int64_t bytesOf(tile::LoadOp load) {
+  tile::BufferType buffer = load.getBuffer().getType();
+  int64_t bytes = buffer.getElementType().getIntOrFloatBitWidth() / 8;
+  for (AffineExpr size : buffer.getSizes().getResults())
+    bytes *= cast<AffineConstantExpr>(size).getValue();
+  return bytes;
+}
 
 PanelStream::PanelStream(Memory &memory, KernelFunction &function, tile::DotOp op, const Position &position)
     : memory(memory), function(function), math(function.math), position(position) {
@@ -71,11 +84,19 @@ void PanelStream::fetchNextPanel(Ix k, int64_t count) {
 
 void PanelStream::emit(llvm::function_ref<void(Fetch fetch)> loop) {
   auto nothing = [](Ix, int64_t) {};
+  auto ahead = [&](Ix k, int64_t count) { fetchAhead(k, count); };
   if (!load)
     return loop(nothing);
-  math.when(isFirst, [&] { loop([&](Ix k, int64_t count) { fetchAhead(k, count); }); });
-  if (isFirst)
+  if (isFirst) {
+    math.when(isFirst, [&] { loop(ahead); });
     math.when(math.negate(isFirst), [&] { loop([&](Ix k, int64_t count) { fetchNextPanel(k, count); }); });
+    return;
+  }
+  if (bytesOf(load) > mostCachedBytes)
+    return loop(ahead);
+  llvm::Value *isAhead = math.less(math.constant(0), function.fetchAhead());
+  math.when(isAhead, [&] { loop(ahead); });
+  math.when(math.negate(isAhead), [&] { loop(nothing); });
 }
 
 } // namespace tilewright::host

@@ -9,10 +9,11 @@
 //
 // How far ahead pays depends on the processor, so the caller passes it (HostKernelArgs::fetchAhead). The hardware
 // prefetcher of an Intel Xeon stops at each page of 4 KiB, and a register tile of few rows reads a page in less time
-// than memory takes to answer. A Zen 4 prefetches better by itself, and gets 0. While the other rows are multiplied
-// with the panel in the cache, memory would be idle, so each of their register tiles prefetches an eighth of the next
-// panel. More than that would stall: a line takes the time of two steps of a register tile (docs/performance.md,
-// "Weights fetched ahead").
+// than memory takes to answer. A Zen 4 prefetches better by itself, and gets 0: a register tile that has all rows then
+// asks for nothing, unless the weights are larger than a cache (docs/performance/host-products.md, "Not to ask at
+// all"). While the other rows are multiplied with the panel in the cache, memory would be idle, so each of their
+// register tiles prefetches an eighth of the next panel. More than that would stall: a line takes the time of two steps
+// of a register tile (docs/performance.md, "Weights fetched ahead").
 #pragma once
 
 #include "backend/host/emit/Memory.h"
