@@ -113,9 +113,9 @@ double roundoff(DType type) {
 std::vector<DeviceCase> deviceCases() {
   std::vector<DeviceCase> cases;
   for (auto *add : {addPointwiseCases, addRowCases, addProductCases, addStreamedCases, addModelProductCases,
-                    addFirstStripCases, addGemvCases, addWindowCases, addGatherCases, addRollCases, addAttentionCases,
-                    addSharedSumCases, addStoredWeightCases, addPairedProductCases, addGatedStepCases, addPixelCases,
-                    addSlidingWindowCases, addStepCases})
+                    addFirstStripCases, addLateStoreCases, addGemvCases, addWindowCases, addGatherCases, addRollCases,
+                    addAttentionCases, addSharedSumCases, addStoredWeightCases, addPairedProductCases,
+                    addGatedStepCases, addPixelCases, addSlidingWindowCases, addStepCases})
     add(cases);
   return cases;
 }

@@ -61,6 +61,7 @@ void addProductCases(std::vector<DeviceCase> &cases);
 void addStreamedCases(std::vector<DeviceCase> &cases);
 void addModelProductCases(std::vector<DeviceCase> &cases);
 void addFirstStripCases(std::vector<DeviceCase> &cases);
+void addLateStoreCases(std::vector<DeviceCase> &cases);
 void addGemvCases(std::vector<DeviceCase> &cases);
 void addWindowCases(std::vector<DeviceCase> &cases);
 void addGatherCases(std::vector<DeviceCase> &cases);

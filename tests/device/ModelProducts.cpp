@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products whose operands no kernel writes: right sides whose reading takes all the time, and first steps that blocks
-// ask for ahead. And products whose first strip is stored while the second one is computed.
+// ask for ahead. And products whose first strip is stored while the second one is computed, or whose tile while the next
+// one is.
 #include "tests/device/Products.h"
 
 namespace tilewright::test {
@@ -76,6 +77,29 @@ void addFirstStripCases(std::vector<DeviceCase> &cases) {
     p.groups = 1, p.rounded = true, p.tail = tail, p.lastColumns = 64;
     cases.push_back(product(p, "multiple of 4"));
   }
+}
+
+/// Blocks that take several tiles and store one in the steps of the next: as many steps as pieces and one more, and
+/// many; sums of one strip and two; ragged edges.
+void addLateStoreCases(std::vector<DeviceCase> &cases) {
+  for (DType type : {DType::F16, DType::BF16})
+    for (bool bt : {false, true}) {
+      auto late = [&](int64_t m, int64_t n, int64_t k, int64_t bm, int64_t bn, int64_t warps, int64_t stages,
+                      Tail tail = Tail::Rounded) {
+        Product p{type, m, n, k, bm, bn, 64, warps, stages, false, bt};
+        p.groups = 1, p.tail = tail, p.lastColumns = bn == 192 ? 64 : 0;
+        cases.push_back(product(p, "multiple of 8"));
+      };
+      late(200, 120, 136, 64, 64, 4, 3);
+      late(104, 168, 192, 64, 128, 4, 2);
+      late(136, 136, 168, 64, 128, 4, 3, Tail::Bias); // fewer steps than pieces: stored at once
+      late(72, 136, 320, 64, 64, 4, 3, Tail::Bias);
+      late(72, 200, 200, 64, 192, 4, 2);
+      late(200, 72, 200, 128, 64, 8, 3);
+      late(2056, 2056, 448, 128, 192, 8, 4);
+      late(4104, 1544, 264, 128, 256, 8, 3);
+      late(1000, 6152, 520, 128, 128, 8, 5);
+    }
 }
 
 } // namespace tilewright::test

@@ -16,7 +16,7 @@ static DType sumTypeOf(const Product &p) {
 static DType resultTypeOf(const Product &p) { return p.tail == Tail::Bias ? sumTypeOf(p) : p.type; }
 
 static std::string nameOf(const Product &p) {
-  constexpr const char *prefixes[] = {"product", "residual", "gelu"};
+  constexpr const char *prefixes[] = {"product", "residual", "gelu", "rounded"};
   return fmt::format("{}_{}{}{}_{}x{}x{}_{}x{}x{}{}{}{}{}", prefixes[static_cast<int>(p.tail)], typeText(p.type),
                      p.unsignedA ? "_au" : "", p.unsignedB ? "_bu" : "", p.m, p.n, p.k, p.bm, p.bn, p.bk,
                      p.transposedA ? "_at" : "", p.transposedB ? "_bt" : "", p.prologue ? "_prologue" : "",
@@ -79,11 +79,17 @@ static std::string programsInOrder(int64_t gridX, int64_t gridY) {
                      gridX, gridY);
 }
 
-constexpr const char *biasTail = R"(
+constexpr const char *biasTerm = R"(
       %bv{i} = tile.load %r[%c0, %n{i}] bounds (){symbols} -> (1, {columns}) map (d0, d1) -> (d1) : {r} -> {tr}
       %bb{i} = tile.broadcast %bv{i} : {tr} -> {tc}
-      %total{i} = arith.{add} %acc#{i}, %bb{i} : {tc}
+      %total{i} = arith.{add} %acc#{i}, %bb{i} : {tc})";
+
+constexpr const char *biasTail = R"(
       tile.store %total{i}, %y[%m, %n{i}] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {tc} -> {y})";
+
+constexpr const char *roundedTail = R"(
+      %h{i} = arith.{narrow} %total{i} : {tc} to {ty}
+      tile.store %h{i}, %y[%m, %n{i}] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {ty} -> {y})";
 
 constexpr const char *residualTail = R"(
       %rv{i} = tile.load %r[%m, %n{i}] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {r} -> {tr}
@@ -105,9 +111,6 @@ static std::string listOfStrips(size_t count, const std::function<std::string(si
 }
 
 constexpr const char *geluTail = R"(
-      %bv{i} = tile.load %r[%c0, %n{i}] bounds (){symbols} -> (1, {columns}) map (d0, d1) -> (d1) : {r} -> {tr}
-      %bb{i} = tile.broadcast %bv{i} : {tr} -> {tc}
-      %total{i} = arith.addf %acc#{i}, %bb{i} : {tc}
       %root{i} = arith.constant dense<0.70710678> : {tc}
       %half{i} = arith.constant dense<0.5> : {tc}
       %scaled{i} = arith.mulf %total{i}, %root{i} : {tc}
@@ -133,7 +136,7 @@ static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
     widths.push_back(p.lastColumns);
   auto sumsOf = [&](size_t i) { return tileText(p.bm, widths[i], sum); };
   std::string y = matrix(typeText(resultTypeOf(p)), rows, columns, false);
-  auto format = [&](const char *template_, size_t i) {
+  auto format = [&](const std::string &template_, size_t i) {
     return fmt::format(
         fmt::runtime(template_), fmt::arg("i", i), fmt::arg("a", matrix(text, rows, depth, p.transposedA)),
         fmt::arg("b", matrix(text, depth, columns, p.transposedB)), fmt::arg("r", residual ? y : buffer(sum, columns)),
@@ -166,7 +169,7 @@ static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
         fmt::arg("yielded", listOfStrips(widths.size(), [](size_t strip) { return fmt::format("%d{}", strip); })));
   };
   std::string kernel = format(productHead, 0);
-  auto addStrips = [&](const char *template_) {
+  auto addStrips = [&](const std::string &template_) {
     for (size_t i = 0; i < widths.size(); ++i)
       kernel += format(template_, i);
   };
@@ -174,7 +177,8 @@ static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
   kernel += format(productLoop, 0);
   addStrips(stripStep);
   kernel += format(productYield, 0);
-  addStrips(residual ? residualTail : p.tail == Tail::Gelu ? geluTail : biasTail);
+  constexpr const char *tails[] = {biasTail, residualTail, geluTail, roundedTail};
+  addStrips((residual ? "" : biasTerm) + std::string(tails[static_cast<int>(p.tail)]));
   return kernel + "\n      tile.return\n    }";
 }
 

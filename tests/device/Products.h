@@ -10,6 +10,7 @@ enum class Tail {
   Bias,     // y = a * b + bias, in the type of the sums
   Residual, // y = a * b + r, in the operands' type: lanes exchange halves for wide loads and stores
   Gelu,     // y = gelu(a * b + bias), in the operands' type
+  Rounded,  // y = a * b + bias, in the operands' type
 };
 
 struct Product {

@@ -10,6 +10,14 @@ using namespace tilewright::tile;
 
 constexpr int64_t bankRowBytes = 128;
 
+/// The role that `op` stands in; the kernel's body if it stands in none.
+static Region *roleOf(Operation *op) {
+  Region *region = op->getParentRegion();
+  while (!isa<RolesOp, KernelOp>(region->getParentOp()))
+    region = region->getParentRegion();
+  return region;
+}
+
 int64_t tilewright::tile::assignAddresses(KernelOp kernel) {
   int64_t used = 0;
   auto take = [&](int64_t bytes, int64_t alignment) {
@@ -27,8 +35,15 @@ int64_t tilewright::tile::assignAddresses(KernelOp kernel) {
   kernel.walk([&](PartArriveOp arrive) { arrive.setScratch(take(arrivalBytes, bankRowBytes)); });
   kernel.walk([&](PartSumOp sum) { sum.setScratch(take(givenBytes(sum), bankRowBytes)); });
   kernel.walk([&](PartReduceOp reduce) { reduce.setScratch(take(givenBytes(reduce), bankRowBytes)); });
-  kernel.walk([&](BulkStoreOp store) { store.setScratch(take(roomBytes(store), roomAlignment)); });
-  // Warps store one tile after the other, so the stores of a role share their rooms.
+  // A tile that is stored in two places of a role, as storeLate leaves it, has one set of rooms.
+  llvm::DenseMap<std::tuple<Region *, Value, Type>, int64_t> roomsOf;
+  kernel.walk([&](BulkStoreOp store) {
+    auto [rooms, isNew] = roomsOf.try_emplace({roleOf(store), store.getMap(), store.getValue().getType()});
+    if (isNew)
+      rooms->second = take(roomBytes(store), roomAlignment);
+    store.setScratch(rooms->second);
+  });
+  // Warps store one tile after the other, so the staged stores of a role share their rooms.
   kernel.walk([&](RolesOp roles) {
     for (Region &role : roles.getBodies()) {
       SmallVector<StoreOp> staged;

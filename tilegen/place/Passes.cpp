@@ -15,6 +15,7 @@ namespace tilewright::tile {
 #define GEN_PASS_DEF_ASSIGNROLESPASS
 #define GEN_PASS_DEF_AWAITLATEPASS
 #define GEN_PASS_DEF_STAGESTORESPASS
+#define GEN_PASS_DEF_STORELATEPASS
 #define GEN_PASS_DEF_ASKAHEADPASS
 #define GEN_PASS_DEF_STAGEOPERANDSPASS
 #define GEN_PASS_DEF_PIPELINELOOPSPASS
@@ -124,6 +125,14 @@ struct StageStoresPass : impl::StageStoresPassBase<StageStoresPass> {
       facts->bulkStoresFrom = from;
     if (!getOperation().isPlaced())
       stageStores(getOperation(), *facts);
+  }
+};
+
+struct StoreLatePass : impl::StoreLatePassBase<StoreLatePass> {
+  using StoreLatePassBase::StoreLatePassBase;
+  void runOnOperation() override {
+    if (!getOperation().isPlaced())
+      storeLate(getOperation());
   }
 };
 

@@ -9,7 +9,7 @@ def PlaceTilesPass : Pass<"tilewright-place-tiles", "::mlir::ModuleOp"> {
   let summary = "Place every tile.kernel of the module: all steps, in their order";
   let description = [{
     The steps are tilewright-place-flatten-loops, -assign-layouts, -share-rows, -share-sums, -assign-roles,
-    -await-late, -stage-stores, -ask-ahead, -stage-operands, -pipeline-loops, -read-early and -allocate-shared. Kernels
+    -await-late, -stage-stores, -store-late, -ask-ahead, -stage-operands, -pipeline-loops, -read-early and -allocate-shared. Kernels
     that are placed already stay as they are, if the target can run them.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_80\"", "The target, as --target spells it">];
@@ -87,6 +87,15 @@ def StageStoresPass : PlaceStep<"stage-stores"> {
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "The target, as --target spells it">,
                  Option<"from", "from", "int64_t", "0", "Programs of a block, at least; 0: as the target says">];
+}
+
+def StoreLatePass : PlaceStep<"store-late"> {
+  let summary = "Store a program's results beside the products of the next one";
+  let description = [{
+    Takes kernels with roles of which one stores, by the copy engine, in blocks that take several programs. It holds a
+    program's results in registers, where these suffice, and stores a piece of them in each of the next program's first
+    steps.
+  }];
 }
 
 def AskAheadPass : PlaceStep<"ask-ahead"> {

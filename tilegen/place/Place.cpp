@@ -125,6 +125,7 @@ LogicalResult tile::placeTiles(ModuleOp module, const PlaceFacts &facts) {
           return failure();
       awaitLate(kernel);
       stageStores(kernel, facts);
+      storeLate(kernel);
       askAhead(kernel, facts);
     } else {
       stageOperands(kernel);

@@ -95,7 +95,7 @@ def BulkCopyOp : Tile_Op<"bulk_copy", [AttrSizedOperandSegments, MemoryEffects<[
   let hasVerifier = 1;
 }
 
-def BulkStoreOp : Tile_Op<"bulk_store", [MemoryEffects<[MemRead, MemWrite]>]> {
+def BulkStoreOp : Tile_Op<"bulk_store", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "store a tile by the copy engine, which reads it from shared memory";
   let description = [{
     Each warp writes the elements that it holds to shared memory, a piece of rows of 128 bytes at a time, and has the
@@ -105,6 +105,8 @@ def BulkStoreOp : Tile_Op<"bulk_store", [MemoryEffects<[MemRead, MemWrite]>]> {
     * `value`: the tile.
     * `map`: what is stored to. A box is a piece.
     * `coordinates`: of the tile's first element, fastest dimension first. The second one is that of the tile's rows.
+    * `turn`: the number of the only piece that is stored now; nothing is stored if there is no such piece. All pieces
+      are stored without it. A tile's pieces are stored in their order.
     * `fast`: the tile's dimension along which the tensor's rows run.
     * `rooms`: the buffers of each warp in shared memory. Each holds one piece, so as many stores may be under way. It
       divides the number of pieces.
@@ -130,11 +132,11 @@ def BulkStoreOp : Tile_Op<"bulk_store", [MemoryEffects<[MemRead, MemWrite]>]> {
     }
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$value, TensorMapType:$map, Variadic<Index>:$coordinates,
+  let arguments = (ins AnyRankedTensor:$value, TensorMapType:$map, Variadic<Index>:$coordinates, Optional<Index>:$turn,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$fast, ConfinedAttr<I64Attr, [IntPositive]>:$rooms,
                        OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$scratch);
   let assemblyFormat = [{
-    $value `,` $map `[` $coordinates `]` `fast` $fast `rooms` $rooms (`scratch` $scratch^)? attr-dict
+    $value `,` $map `[` $coordinates `]` (`turn` $turn^)? `fast` $fast `rooms` $rooms (`scratch` $scratch^)? attr-dict
     `:` type($value) `->` type($map)
   }];
   let hasVerifier = 1;

@@ -8,6 +8,8 @@
 //
 // The wait counts groups of stores, and each piece is a group. Rooms are taken in turn, so with n rooms the piece that
 // was in a room before is at least n groups old, whatever other tiles were stored between.
+//
+// Where pieces take turns, each of them is behind a branch of its own.
 #include "backend/gpu/KernelDistributor.h"
 #include "tilegen/tile/StorePieces.h"
 
@@ -29,14 +31,30 @@ public:
     Value first = offset(d_.shared_, arith::AddIOp::create(b_, ofWarp, d_.i32(*op_.getScratch())));
     thread_ = d_.linear(
         d_.lane_, SmallVector<uint32_t>(llvm::map_range(layout_.lane, [&](uint32_t basis) { return address(basis); })));
-    for (int64_t piece = 0; piece < pieces_.count(); ++piece)
+    Value turn;
+    if (op_.getTurn()) {
+      turn = d_.scalar(op_.getTurn());
+      d_.computeWaiting(); // else what a branch computes first would be used behind it
+    }
+    for (int64_t piece = 0; piece < pieces_.count(); ++piece) {
+      OpBuilder::InsertionGuard guard(b_);
+      if (turn)
+        enterTurn(turn, piece);
       storePiece(piece, offset(first, d_.i32(piece % rooms * pieceBytes)));
+    }
   }
 
 private:
   uint32_t address(uint32_t flat) { return pieces_.address(shape_, op_.getFast(), flat); }
   Value offset(Value base, Value bytes) {
     return LLVM::GEPOp::create(b_, base.getType(), b_.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
+  }
+
+  /// What is built from here on runs if it is this piece's turn.
+  void enterTurn(Value turn, int64_t piece) {
+    Value number = arith::ConstantIndexOp::create(b_, piece);
+    Value isNow = arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, turn, number);
+    b_.setInsertionPointToStart(scf::IfOp::create(b_, isNow, /*withElse=*/false).thenBlock());
   }
 
   void storePiece(int64_t piece, Value room) {

@@ -221,6 +221,9 @@ TEST(InjectedFault, DroppedBarriers) { EXPECT_TRUE(isSeen("matmul", {.dropBarrie
 bool isSeenInRoles(InjectedFaults faults) { return isSeen("matmul", faults, BlockOrder::Ascending, "_groups"); }
 TEST(InjectedFault, DroppedAwaits) { EXPECT_TRUE(isSeenInRoles({.dropAwaits = true})); }
 TEST(InjectedFault, DroppedStoreWaits) { EXPECT_TRUE(isSeenInRoles({.dropStoreWaits = true})); }
+TEST(InjectedFault, DroppedWaitsOfLateStores) {
+  EXPECT_TRUE(isSeen("matmul", {.dropStoreWaits = true}, BlockOrder::Ascending, "rounded_f16_104x168x192"));
+}
 TEST(InjectedFault, DroppedMeetingsOfStagedStores) {
   EXPECT_TRUE(isSeen("matmul", {.dropStoreWaits = true}, BlockOrder::Ascending, "136x75x328_64x64x64_bt_groups"));
 }
