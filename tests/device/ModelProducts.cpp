@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products whose operands no kernel writes: right sides whose reading takes all the time, and first steps that blocks
-// ask for ahead. And products whose first strip is stored while the second one is computed, or whose tile while the next
+// ask for ahead. And products whose first strip is stored while the second one is computed, or a tile while the next
 // one is.
 #include "tests/device/Products.h"
 

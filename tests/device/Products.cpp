@@ -84,19 +84,29 @@ constexpr const char *biasTerm = R"(
       %bb{i} = tile.broadcast %bv{i} : {tr} -> {tc}
       %total{i} = arith.{add} %acc#{i}, %bb{i} : {tc})";
 
-constexpr const char *biasTail = R"(
-      tile.store %total{i}, %y[%m, %n{i}] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {tc} -> {y})";
-
-constexpr const char *roundedTail = R"(
-      %h{i} = arith.{narrow} %total{i} : {tc} to {ty}
-      tile.store %h{i}, %y[%m, %n{i}] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {ty} -> {y})";
-
-constexpr const char *residualTail = R"(
+// What becomes of the sums, by Tail.
+constexpr const char *tails[] = {
+    /*Bias*/ R"(
+      tile.store %total{i}, %y[%m, %n{i}] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {tc} -> {y})",
+    /*Residual*/ R"(
       %rv{i} = tile.load %r[%m, %n{i}] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {r} -> {tr}
       %wide{i} = arith.{widen} %rv{i} : {tr} to {tc}
       %total{i} = arith.addf %acc#{i}, %wide{i} : {tc}
       %h{i} = arith.{narrow} %total{i} : {tc} to {tr}
-      tile.store %h{i}, %y[%m, %n{i}] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {tr} -> {y})";
+      tile.store %h{i}, %y[%m, %n{i}] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {tr} -> {y})",
+    /*Gelu*/ R"(
+      %root{i} = arith.constant dense<0.70710678> : {tc}
+      %half{i} = arith.constant dense<0.5> : {tc}
+      %scaled{i} = arith.mulf %total{i}, %root{i} : {tc}
+      %erf{i} = math.erf %scaled{i} : {tc}
+      %portion{i} = arith.mulf %total{i}, %half{i} : {tc}
+      %g{i} = math.fma %portion{i}, %erf{i}, %portion{i} : {tc}
+      %h{i} = arith.{narrow} %g{i} : {tc} to {ty}
+      tile.store %h{i}, %y[%m, %n{i}] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {ty} -> {y})",
+    /*Rounded*/ R"(
+      %h{i} = arith.{narrow} %total{i} : {tc} to {ty}
+      tile.store %h{i}, %y[%m, %n{i}] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {ty} -> {y})",
+};
 
 static std::string tileText(int64_t first, int64_t second, const std::string &type) {
   return fmt::format("tensor<{}x{}x{}>", first, second, type);
@@ -109,16 +119,6 @@ static std::string listOfStrips(size_t count, const std::function<std::string(si
     list += (i ? ", " : "") + text(i);
   return list;
 }
-
-constexpr const char *geluTail = R"(
-      %root{i} = arith.constant dense<0.70710678> : {tc}
-      %half{i} = arith.constant dense<0.5> : {tc}
-      %scaled{i} = arith.mulf %total{i}, %root{i} : {tc}
-      %erf{i} = math.erf %scaled{i} : {tc}
-      %portion{i} = arith.mulf %total{i}, %half{i} : {tc}
-      %g{i} = math.fma %portion{i}, %erf{i}, %portion{i} : {tc}
-      %h{i} = arith.{narrow} %g{i} : {tc} to {ty}
-      tile.store %h{i}, %y[%m, %n{i}] bounds (){symbols} -> ({rows}, {columns}) map (d0, d1) -> (d0, d1) : {ty} -> {y})";
 
 static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
   bool residual = p.tail == Tail::Residual, bytes = p.type == DType::I8;
@@ -177,7 +177,6 @@ static std::string kernelText(const Product &p, int64_t gridX, int64_t gridY) {
   kernel += format(productLoop, 0);
   addStrips(stripStep);
   kernel += format(productYield, 0);
-  constexpr const char *tails[] = {biasTail, residualTail, geluTail, roundedTail};
   addStrips((residual ? "" : biasTerm) + std::string(tails[static_cast<int>(p.tail)]));
   return kernel + "\n      tile.return\n    }";
 }

@@ -9,8 +9,8 @@ def PlaceTilesPass : Pass<"tilewright-place-tiles", "::mlir::ModuleOp"> {
   let summary = "Place every tile.kernel of the module: all steps, in their order";
   let description = [{
     The steps are tilewright-place-flatten-loops, -assign-layouts, -share-rows, -share-sums, -assign-roles,
-    -await-late, -stage-stores, -store-late, -ask-ahead, -stage-operands, -pipeline-loops, -read-early and -allocate-shared. Kernels
-    that are placed already stay as they are, if the target can run them.
+    -await-late, -stage-stores, -store-late, -ask-ahead, -stage-operands, -pipeline-loops, -read-early and
+    -allocate-shared. Kernels that are placed already stay as they are, if the target can run them.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_80\"", "The target, as --target spells it">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];

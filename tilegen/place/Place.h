@@ -60,8 +60,8 @@ void awaitLate(KernelOp kernel);
 /// Stores of roles become bulk stores, where the engine can do them, or staged ones, where rows begin anywhere. Both
 /// only where shared memory is left for them.
 void stageStores(KernelOp kernel, const PlaceFacts &facts);
-/// Where one role stores by the engine, in blocks that take several programs, it stores a program's results in the steps
-/// of the next one, which they wait for in registers.
+/// Where one role stores by the engine, in blocks that take several programs, it holds a program's results in registers
+/// and stores them in the steps of the next one.
 void storeLate(KernelOp kernel);
 /// The blocks of a kernel with roles ask for what their first steps copy when they start, where nothing of it has to be
 /// awaited.
