@@ -20,12 +20,16 @@ LogicalResult KernelOp::verify() {
     if (i < buffers ? !isa<BufferType>(type) : !type.isIndex())
       return emitOpError() << "expected buffers first, then symbols of type index, got " << type << " as argument "
                            << i;
-  for (Type type : getArgumentTypes())
-    if (auto buffer = dyn_cast<BufferType>(type))
-      if (buffer.getSizes().getNumSymbols() > getNumSymbols())
-        return emitOpError() << "expected at most " << getNumSymbols()
-                             << " symbols in a buffer's sizes because the kernel has that many, got "
-                             << buffer.getSizes().getNumSymbols();
+  for (auto [i, type] : llvm::enumerate(getArgumentTypes().take_front(buffers))) {
+    AffineMap sizes = cast<BufferType>(type).getSizes();
+    if (sizes.getNumSymbols() > getNumSymbols())
+      return emitOpError() << "expected at most " << getNumSymbols()
+                           << " symbols in a buffer's sizes because the kernel has that many, got "
+                           << sizes.getNumSymbols();
+    if (getArgAttr(i, packedFromAttr) && !constantsOf(sizes))
+      return emitOpError() << "expected constant sizes of argument " << i
+                           << " because its panels are packed when the model is compiled, got " << type;
+  }
   AffineMap grid = getGrid();
   if (grid.getNumDims() != 0 || grid.getNumResults() != 3 || grid.getNumSymbols() > getNumSymbols())
     return emitOpError() << "expected a grid of three expressions (x, y, z) of the kernel's symbols, got "
@@ -40,7 +44,23 @@ LogicalResult KernelOp::verify() {
   return success();
 }
 
-LogicalResult KernelOp::verifyRegions() { return isPlaced() ? verifyPlaced(*this) : success(); }
+/// Does every loop end? What computes with a loop's length divides by its step.
+static LogicalResult verifySteps(KernelOp kernel) {
+  auto result = kernel.getBody().walk([](scf::ForOp loop) {
+    std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+    if (!step || *step > 0)
+      return WalkResult::advance();
+    loop.emitOpError() << "expected a positive step because the loop would not end, got " << *step;
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult KernelOp::verifyRegions() {
+  if (failed(verifySteps(*this)))
+    return failure();
+  return isPlaced() ? verifyPlaced(*this) : success();
+}
 
 //===- Index arithmetic -------------------------------------------------------------------------------------------===//
 

@@ -72,10 +72,10 @@ static std::optional<Programs> programsOf(Region &role) {
   return llvm::all_of(found.stores, isInLoop) ? std::optional(found) : std::nullopt;
 }
 
-/// Do the stores wait for other memory or for special functions? Then the engine stores one piece while the next one is
-/// computed, and to hold all of them takes longer: behind large products GELU takes up to 1.01 of the time, a residual
-/// up to 1.09.
-static bool overlapWithEpilogue(Programs &programs) {
+/// Does what is stored wait for other memory or for special functions? Then the engine stores one piece while the next
+/// one is computed, and to hold all of them takes longer: behind large products GELU takes up to 1.01 of the time, a
+/// residual up to 1.09.
+static bool overlapsEpilogue(Programs &programs) {
   int64_t elements = cast<RankedTensorType>(programs.stores.front().getValue().getType()).getNumElements();
   return llvm::any_of(*programs.loop.getBody(), [&](Operation &op) {
     auto load = dyn_cast<LoadOp>(op);
@@ -168,7 +168,7 @@ void tilewright::tile::storeLate(KernelOp kernel) {
     if (!budget)
       budget = RolesOp::registersAtStart(llvm::sum_of(roles.getWarps()));
     if (programs && programsOfBlock(programs->steps).value_or(1) > 1 && canHold(*programs, budget) &&
-        !overlapWithEpilogue(*programs))
+        !overlapsEpilogue(*programs))
       ::storeLate(*programs);
   }
 }

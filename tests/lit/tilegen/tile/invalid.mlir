@@ -10,6 +10,23 @@ tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<(
 
 // -----
 
+// expected-error@+1 {{expected constant sizes of argument 0 because its panels are packed when the model is compiled, got '!tile.buffer<f32, ()[s0] -> (s0, 8, 16)>'}}
+tile.kernel @k(%x: !tile.buffer<f32, ()[s0] -> (s0, 8, 16)> {tile.packed_from = affine_map<(d0, d1, d2) -> (d0 * 16 + d2, d1)>}, %s0: index)
+    attributes {grid = affine_map<() -> (1, 1, 1)>} { tile.return }
+
+// -----
+
+tile.kernel @k(%x: !tile.buffer<f32, () -> (8)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  // expected-error@+1 {{expected a positive step because the loop would not end, got 0}}
+  scf.for %k = %c0 to %c8 step %c0 {
+  }
+  tile.return
+}
+
+// -----
+
 // expected-error@+1 {{expected at most 0 symbols in a buffer's sizes because the kernel has that many, got 1}}
 tile.kernel @k(%x: !tile.buffer<f32, ()[s0] -> (s0)>) attributes {grid = affine_map<() -> (1, 1, 1)>} { tile.return }
 
