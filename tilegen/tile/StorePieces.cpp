@@ -81,6 +81,10 @@ std::optional<StorePieces> storePieces(RankedTensorType tile, unsigned fast) {
   return result;
 }
 
+bool storesByEngine(Region &region) {
+  return region.walk([](BulkStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 int64_t roomBytes(BulkStoreOp store) {
   auto tile = cast<RankedTensorType>(store.getValue().getType());
   int64_t warps = int64_t(1) << layoutOf(tile).warp.size();

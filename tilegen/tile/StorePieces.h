@@ -27,6 +27,9 @@ struct StorePieces {
 /// of 128 bytes, or several threads hold the same element.
 std::optional<StorePieces> storePieces(mlir::RankedTensorType tile, unsigned fast);
 
+/// Does the copy engine store anything in this region?
+bool storesByEngine(mlir::Region &region);
+
 /// The alignment of a room's address: the swizzle of chunks in rows repeats after as many bytes.
 inline constexpr int64_t roomAlignment = 1024;
 /// The bytes of shared memory that the rooms of a placed tile.bulk_store take.

@@ -157,7 +157,6 @@ void KernelDistributor::lowerBulkStore(BulkStoreOp op) { BulkStoreLowering(*this
 
 /// A block's shared memory is released when it ends, so a role that has stored waits until its last room was read.
 void KernelDistributor::finishBulkStores(Region &body) {
-  bool stores = body.walk([](BulkStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  if (stores && !faults_.dropStoreWaits)
+  if (storesByEngine(body) && !faults_.dropStoreWaits)
     byFirstLane([&] { target_.copyEngine()->awaitStores(b_, 0); });
 }

@@ -18,10 +18,7 @@ static constexpr int64_t mostCachedBytes = 40 << 20;
 /// Bytes of the whole matrix that `load` reads panels of.
 static int64_t bytesOf(tile::LoadOp load) {
   tile::BufferType buffer = load.getBuffer().getType();
-  int64_t bytes = buffer.getElementType().getIntOrFloatBitWidth() / 8;
-  for (AffineExpr size : buffer.getSizes().getResults())
-    bytes *= cast<AffineConstantExpr>(size).getValue();
-  return bytes;
+  return llvm::product_of(*tile::constantsOf(buffer.getSizes())) * buffer.getElementType().getIntOrFloatBitWidth() / 8;
 }
 
 PanelStream::PanelStream(Memory &memory, KernelFunction &function, tile::DotOp op, const Position &position)

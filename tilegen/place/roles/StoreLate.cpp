@@ -101,6 +101,14 @@ static bool canHold(Programs &programs, int64_t budget) {
   return *upper / *step > pieces && registers <= budget;
 }
 
+/// Stores what is held for `store`: the first of the `held` values and the coordinates behind it, which are taken off.
+static void storeHeld(OpBuilder &b, BulkStoreOp store, ValueRange &held, Value turn) {
+  unsigned coordinates = store.getCoordinates().size();
+  BulkStoreOp::create(b, store.getLoc(), held.front(), store.getMap(), held.slice(1, coordinates), turn,
+                      store.getFast(), store.getRooms(), store.getScratchAttr());
+  held = held.drop_front(1 + coordinates);
+}
+
 /// Stores in the steps what the loop over programs holds: in each step the piece whose turn it is.
 static void storeInSteps(Programs &programs, ValueRange held) {
   Location loc = programs.steps.getLoc();
@@ -113,10 +121,7 @@ static void storeInSteps(Programs &programs, ValueRange held) {
   for (BulkStoreOp store : programs.stores) {
     Value turn = SizeOp::create(b, loc, AffineMap::get(1, 0, b.getAffineDimExpr(0).floorDiv(step) - first),
                                 ValueRange{programs.steps.getInductionVar()});
-    unsigned coordinates = store.getCoordinates().size();
-    BulkStoreOp::create(b, store.getLoc(), held.front(), store.getMap(), held.slice(1, coordinates), turn,
-                        store.getFast(), store.getRooms(), store.getScratchAttr());
-    held = held.drop_front(1 + coordinates);
+    storeHeld(b, store, held, turn);
     first += piecesOf(store);
   }
 }
@@ -145,16 +150,9 @@ static void storeLate(Programs programs) {
   rewriter.setInsertionPointToStart(scf::IfOp::create(rewriter, loc, any, /*withElseRegion=*/false).thenBlock());
   ValueRange last = loop.getResults().drop_front(before);
   for (BulkStoreOp store : programs.stores) {
-    unsigned coordinates = store.getCoordinates().size();
-    BulkStoreOp::create(rewriter, store.getLoc(), last.front(), store.getMap(), last.slice(1, coordinates), Value(),
-                        store.getFast(), store.getRooms(), store.getScratchAttr());
-    last = last.drop_front(1 + coordinates);
+    storeHeld(rewriter, store, last, /*turn=*/Value());
     rewriter.eraseOp(store);
   }
-}
-
-static bool storesByEngine(Region &role) {
-  return role.walk([](BulkStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
 void tilewright::tile::storeLate(KernelOp kernel) {
