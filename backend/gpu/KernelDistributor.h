@@ -67,6 +67,7 @@ private:
   Value registerOf(Value tile, unsigned r);
   Registers registersOf(Value tile);
   void computeWaiting();
+  llvm::SmallVector<Value> takeWaiting(mlir::Block *block);
   Value scalar(Value value) const { return scalars_.lookupOrDefault(value); }
 
   // PackedHalves.cpp

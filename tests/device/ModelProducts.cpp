@@ -80,7 +80,7 @@ void addFirstStripCases(std::vector<DeviceCase> &cases) {
 }
 
 /// Blocks that take several tiles and store one in the steps of the next: as many steps as pieces and one more, and
-/// many; sums of one strip and two; ragged edges.
+/// many; sums of one strip and two; ragged edges. Functions of a piece take four steps.
 void addLateStoreCases(std::vector<DeviceCase> &cases) {
   for (DType type : {DType::F16, DType::BF16})
     for (bool bt : {false, true}) {
@@ -99,6 +99,12 @@ void addLateStoreCases(std::vector<DeviceCase> &cases) {
       late(2056, 2056, 448, 128, 192, 8, 4);
       late(4104, 1544, 264, 128, 256, 8, 3);
       late(1000, 6152, 520, 128, 128, 8, 5);
+      late(200, 120, 264, 64, 64, 4, 3, Tail::Gelu);
+      late(136, 136, 512, 64, 128, 4, 3, Tail::Gelu); // fewer steps than shares of pieces: stored at once
+      late(72, 136, 568, 64, 128, 4, 3, Tail::Gelu);
+      late(72, 200, 776, 64, 192, 4, 2, Tail::Gelu);
+      late(200, 72, 328, 128, 64, 8, 3, Tail::Gelu);
+      late(2056, 1032, 1096, 128, 256, 8, 3, Tail::Gelu);
     }
 }
 

@@ -94,7 +94,7 @@ def StoreLatePass : PlaceStep<"store-late"> {
   let description = [{
     Takes kernels with roles of which one stores, by the copy engine, in blocks that take several programs. It holds a
     program's results in registers, where these suffice, and stores a piece of them in each of the next program's first
-    steps.
+    steps. Where results are functions, it holds what these are computed from, and computes them there.
   }];
 }
 

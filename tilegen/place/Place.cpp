@@ -14,10 +14,10 @@ using namespace tilewright::tile;
 
 int64_t tile::warpsOf(KernelOp kernel) { return kernel.getSchedule() ? kernel.getSchedule()->getWarps() : 4; }
 
-int64_t tile::registersOf(Value tile) {
-  auto type = cast<RankedTensorType>(tile.getType());
-  return llvm::divideCeil(layoutOf(type).registers() * type.getElementTypeBitWidth(), 32);
+int64_t tile::registersOf(RankedTensorType tile) {
+  return llvm::divideCeil(layoutOf(tile).registers() * tile.getElementTypeBitWidth(), 32);
 }
+int64_t tile::registersOf(Value tile) { return registersOf(cast<RankedTensorType>(tile.getType())); }
 
 bool tile::isHeldInRegisters(Value operand) {
   SetVector<Operation *> slice;

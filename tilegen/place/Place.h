@@ -95,6 +95,7 @@ int64_t assignAddresses(KernelOp kernel);
 /// Fails with a diagnostic if `used` bytes are more than a block's shared memory.
 mlir::LogicalResult checkShared(KernelOp kernel, int64_t used, const PlaceFacts &facts);
 /// 32-bit registers of a thread that hold a tile as it was loaded.
+int64_t registersOf(mlir::RankedTensorType tile);
 int64_t registersOf(mlir::Value tile);
 /// Is this operand of a tile.dot computed from the result of another tile.dot? Then it stays in registers.
 bool isHeldInRegisters(mlir::Value operand);

@@ -144,6 +144,11 @@ LogicalResult BulkStoreOp::verify() {
   if (pieces->count() % getRooms())
     return emitOpError() << "expected rooms that divide " << pieces->count()
                          << " pieces because each tile begins with the first room, got " << getRooms();
+  if (getShares() > 1 && !getTurn())
+    return emitOpError() << "expected a turn because shares take one each, got " << getShares() << " shares";
+  if (pieces->mostShares() % static_cast<int64_t>(getShares()))
+    return emitOpError() << "expected shares that divide " << pieces->mostShares() << " vectors of "
+                         << StorePieces::shareElements << " elements of a thread, got " << getShares();
   return success();
 }
 

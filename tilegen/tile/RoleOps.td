@@ -107,6 +107,8 @@ def BulkStoreOp : Tile_Op<"bulk_store", [AttrSizedOperandSegments, MemoryEffects
     * `coordinates`: of the tile's first element, fastest dimension first. The second one is that of the tile's rows.
     * `turn`: the number of the only piece that is stored now; nothing is stored if there is no such piece. All pieces
       are stored without it. A tile's pieces are stored in their order.
+    * `shares`: the turns that a piece takes, which are numbered through. Each writes a share of the warp's elements to
+      shared memory, and the last one has the engine store the piece.
     * `fast`: the tile's dimension along which the tensor's rows run.
     * `rooms`: the buffers of each warp in shared memory. Each holds one piece, so as many stores may be under way. It
       divides the number of pieces.
@@ -133,11 +135,12 @@ def BulkStoreOp : Tile_Op<"bulk_store", [AttrSizedOperandSegments, MemoryEffects
     ```
   }];
   let arguments = (ins AnyRankedTensor:$value, TensorMapType:$map, Variadic<Index>:$coordinates, Optional<Index>:$turn,
+                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$shares,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$fast, ConfinedAttr<I64Attr, [IntPositive]>:$rooms,
                        OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$scratch);
   let assemblyFormat = [{
-    $value `,` $map `[` $coordinates `]` (`turn` $turn^)? `fast` $fast `rooms` $rooms (`scratch` $scratch^)? attr-dict
-    `:` type($value) `->` type($map)
+    $value `,` $map `[` $coordinates `]` (`turn` $turn^)? (`shares` $shares^)? `fast` $fast `rooms` $rooms
+    (`scratch` $scratch^)? attr-dict `:` type($value) `->` type($map)
   }];
   let hasVerifier = 1;
 }

@@ -14,6 +14,11 @@ struct StorePieces {
   llvm::SmallVector<unsigned> within, pieces;
 
   int64_t count() const { return int64_t(1) << pieces.size(); }
+  /// The elements of a piece that a thread holds.
+  int64_t elements() const { return int64_t(1) << within.size(); }
+  /// How many shares a piece has at most: a thread writes 16 bytes of halves at once.
+  static constexpr int64_t shareElements = 8;
+  int64_t mostShares() const { return std::max<int64_t>(1, elements() / shareElements); }
   /// The number of the register that holds element `number` of a thread's part of a piece.
   unsigned registerAt(int64_t piece, unsigned number) const;
   /// How many elements of a thread's part, from each multiple of that number on, are neighbours in a row: a power of

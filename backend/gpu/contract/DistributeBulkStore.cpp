@@ -9,7 +9,7 @@
 // The wait counts groups of stores, and each piece is a group. Rooms are taken in turn, so with n rooms the piece that
 // was in a room before is at least n groups old, whatever other tiles were stored between.
 //
-// Where pieces take turns, each of them is behind a branch of its own.
+// Where pieces take turns, each of them is behind a branch of its own, which also computes what is elementwise of it.
 #include "backend/gpu/KernelDistributor.h"
 #include "tilegen/tile/StorePieces.h"
 
@@ -31,17 +31,11 @@ public:
     Value first = offset(d_.shared_, arith::AddIOp::create(b_, ofWarp, d_.i32(*op_.getScratch())));
     thread_ = d_.linear(
         d_.lane_, SmallVector<uint32_t>(llvm::map_range(layout_.lane, [&](uint32_t basis) { return address(basis); })));
-    Value turn;
-    if (op_.getTurn()) {
-      turn = d_.scalar(op_.getTurn());
-      d_.computeWaiting(); // else what a branch computes first would be used behind it
-    }
-    for (int64_t piece = 0; piece < pieces_.count(); ++piece) {
-      OpBuilder::InsertionGuard guard(b_);
-      if (turn)
-        enterTurn(turn, piece);
-      storePiece(piece, offset(first, d_.i32(piece % rooms * pieceBytes)));
-    }
+    auto room = [&](int64_t piece) { return offset(first, d_.i32(piece % rooms * pieceBytes)); };
+    if (op_.getTurn())
+      return storeInTurns(d_.scalar(op_.getTurn()), room);
+    for (int64_t piece = 0; piece < pieces_.count(); ++piece)
+      storeShare(piece, 0, room(piece));
   }
 
 private:
@@ -50,24 +44,78 @@ private:
     return LLVM::GEPOp::create(b_, base.getType(), b_.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
   }
 
-  /// What is built from here on runs if it is this piece's turn.
-  void enterTurn(Value turn, int64_t piece) {
-    Value number = arith::ConstantIndexOp::create(b_, piece);
-    Value isNow = arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, turn, number);
+  void storeInTurns(Value turn, llvm::function_ref<Value(int64_t)> room) {
+    SmallVector<Value> late = d_.takeWaiting(op_->getBlock());
+    d_.computeWaiting(); // else what a branch computes first would be used behind it
+    int64_t shares = op_.getShares();
+    for (int64_t number = 0; number < pieces_.count() * shares; ++number) {
+      OpBuilder::InsertionGuard guard(b_);
+      auto known = d_.registers_;
+      enterTurn(turn, number);
+      int64_t piece = number / shares;
+      hideCarried(late, piece, number % shares);
+      storeShare(piece, number % shares, room(piece));
+      d_.registers_ = std::move(known);
+    }
+    d_.waiting_.append(late);
+  }
+
+  /// The elements of a share, as numbers of a thread's elements in the piece.
+  auto numbersOf(int64_t share) {
+    unsigned count = pieces_.elements() / op_.getShares();
+    return llvm::seq<unsigned>(share * count, (share + 1) * count);
+  }
+
+  /// Hides where the registers of a share come from, in the tiles that loops carry and `late` reads. A branch computes
+  /// the same in each step, and LLVM would compute all of it in front of the steps, where nothing is multiplied.
+  void hideCarried(ArrayRef<Value> late, int64_t piece, int64_t share) {
+    constexpr unsigned wordBits = 32;
+    SetVector<Value> carried;
+    for (Value tile : late)
+      for (Value operand : tile.getDefiningOp()->getOperands())
+        if (auto type = dyn_cast<RankedTensorType>(operand.getType());
+            type && isa<BlockArgument>(operand) && llvm::is_contained({16, 32}, type.getElementTypeBitWidth()))
+          carried.insert(operand);
+    for (Value tile : carried) {
+      Type element = cast<RankedTensorType>(tile.getType()).getElementType(), word = b_.getI32Type();
+      unsigned together = wordBits / element.getIntOrFloatBitWidth();
+      Registers &registers = d_.registers_[tile];
+      SmallVector<unsigned> numbers =
+          llvm::map_to_vector(numbersOf(share), [&](unsigned number) { return pieces_.registerAt(piece, number); });
+      for (size_t i = 0; i < numbers.size(); i += together) {
+        Registers pair;
+        for (unsigned r : ArrayRef(numbers).slice(i, together))
+          pair.push_back(registers[r]);
+        Value vector = vector::FromElementsOp::create(b_, VectorType::get(together, element), pair);
+        Value hidden = d_.target_.opaque(b_, LLVM::BitcastOp::create(b_, word, vector));
+        vector = LLVM::BitcastOp::create(b_, vector.getType(), hidden);
+        for (unsigned j = 0; j < together; ++j)
+          registers[numbers[i + j]] = vector::ExtractOp::create(b_, vector, j);
+      }
+    }
+  }
+
+  /// What is built from here on runs if it is this turn.
+  void enterTurn(Value turn, int64_t number) {
+    Value isNow = arith::CmpIOp::create(b_, arith::CmpIPredicate::eq, turn, arith::ConstantIndexOp::create(b_, number));
     b_.setInsertionPointToStart(scf::IfOp::create(b_, isNow, /*withElse=*/false).thenBlock());
   }
 
-  void storePiece(int64_t piece, Value room) {
+  void storeShare(int64_t piece, int64_t share, Value room) {
     CopyEngine &engine = *d_.target_.copyEngine();
-    if (!d_.faults_.dropStoreWaits)
+    bool isFirst = share == 0, isLast = share + 1 == static_cast<int64_t>(op_.getShares());
+    if (isFirst && !d_.faults_.dropStoreWaits)
       d_.byFirstLane([&] { engine.awaitStores(b_, op_.getRooms() - 1); });
     // Elements are computed behind the branch: if sums are read before a branch, ptxas serializes the matrix products
     // of the main loop.
     Registers elements;
-    for (unsigned i = 0; i < 1u << pieces_.within.size(); ++i)
-      elements.push_back(d_.registerOf(op_.getValue(), pieces_.registerAt(piece, i)));
-    engine.meetWarp(b_);
-    write(piece, room, elements);
+    for (unsigned number : numbersOf(share))
+      elements.push_back(d_.registerOf(op_.getValue(), pieces_.registerAt(piece, number)));
+    if (isFirst)
+      engine.meetWarp(b_);
+    write(piece, room, elements, *numbersOf(share).begin());
+    if (!isLast)
+      return;
     if (!d_.faults_.dropProxyFences)
       d_.target_.publishShared(b_);
     engine.meetWarp(b_);
@@ -88,8 +136,8 @@ private:
 
   /// Eight elements at a time are four matrices of pairs: the second and third bit of an element's number in the piece
   /// are the matrix's number.
-  void writeMatrices(int64_t piece, Value room, ArrayRef<Value> elements) {
-    constexpr unsigned pair = 2, together = 8;
+  void writeMatrices(int64_t piece, Value room, ArrayRef<Value> elements, unsigned first) {
+    constexpr unsigned pair = 2, together = StorePieces::shareElements;
     Type element = type_.getElementType();
     uint32_t ofRows[] = {layout_.lane[2], layout_.lane[3], layout_.lane[4], layout_.reg[pieces_.within[1]],
                          layout_.reg[pieces_.within[2]]};
@@ -101,7 +149,7 @@ private:
         Value both = vector::FromElementsOp::create(b_, VectorType::get(pair, element), elements.slice(j, pair));
         words.push_back(LLVM::BitcastOp::create(b_, b_.getI32Type(), both));
       }
-      d_.target_.copyEngine()->writeMatrices(b_, elementAt(room, row, piece, i), words);
+      d_.target_.copyEngine()->writeMatrices(b_, elementAt(room, row, piece, first + i), words);
     }
   }
 
@@ -112,16 +160,17 @@ private:
     return LLVM::GEPOp::create(b_, room.getType(), type_.getElementType(), room, ArrayRef<LLVM::GEPArg>{position});
   }
 
-  void write(int64_t piece, Value room, ArrayRef<Value> elements) {
+  /// Writes elements of a thread in a piece, from number `first` on.
+  void write(int64_t piece, Value room, ArrayRef<Value> elements, unsigned first) {
     if (isMatrices())
-      return writeMatrices(piece, room, elements);
+      return writeMatrices(piece, room, elements, first);
     Type element = type_.getElementType();
     unsigned count = pieces_.neighbours(layout_, shape_, op_.getFast(), storedChunkBytes / elementBytes(element));
     for (unsigned i = 0; i < elements.size(); i += count) {
       Value value = elements[i];
       if (count > 1)
         value = vector::FromElementsOp::create(b_, VectorType::get(count, element), elements.slice(i, count));
-      LLVM::StoreOp::create(b_, value, elementAt(room, thread_, piece, i), count * elementBytes(element));
+      LLVM::StoreOp::create(b_, value, elementAt(room, thread_, piece, first + i), count * elementBytes(element));
     }
   }
 

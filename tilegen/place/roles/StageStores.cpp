@@ -60,7 +60,7 @@ static BulkStoreOp makeBulkStore(StoreOp store) {
   unsigned symbols = store->getParentOfType<KernelOp>().getNumSymbols();
   return BulkStoreOp::create(b, store.getLoc(), store.getValue(), map,
                              boxCoordinates(b, store.getLoc(), engine->access, store.getOffsets(), symbols),
-                             /*turn=*/Value(), engine->fast, /*rooms=*/1, IntegerAttr());
+                             /*turn=*/Value(), /*shares=*/1, engine->fast, /*rooms=*/1, IntegerAttr());
 }
 
 /// Stores by the engine. Gives each warp two rooms, so that one is written while the engine reads the other, or one

@@ -15,6 +15,10 @@
 //                                       }
 //                                       scf.if (there was a program) { tile.bulk_store %last#0 at %last#1 }
 //
+// Functions of the results are computed late too, each piece's in front of its store, beside the products. What is held
+// then is what the functions read, rounded to the type of the results: wider values and the sums need more registers
+// than a thread has.
+//
 // Two roles that take turns need none of this: one stores while the other multiplies. Nor do blocks of which it is not
 // known that they take several programs: BERT-base for all sizes took 1.01 to 1.02 of the time.
 //
@@ -33,6 +37,13 @@ using namespace tilewright::tile;
 
 namespace {
 
+/// What is held for a store.
+struct Held {
+  BulkStoreOp store;
+  Value value;                   // what is held, before it is rounded
+  SmallVector<Operation *> late; // what makes the stored tile of it, in their order
+};
+
 /// A role's loops, and what it stores in each program.
 struct Programs {
   scf::ForOp loop;  // over programs
@@ -41,10 +52,6 @@ struct Programs {
 };
 
 } // namespace
-
-static int64_t piecesOf(BulkStoreOp store) {
-  return storePieces(cast<RankedTensorType>(store.getValue().getType()), store.getFast())->count();
-}
 
 /// The loops of a role that multiplies and stores by the engine alone, all directly in one loop over programs.
 static std::optional<Programs> programsOf(Region &role) {
@@ -72,20 +79,69 @@ static std::optional<Programs> programsOf(Region &role) {
   return llvm::all_of(found.stores, isInLoop) ? std::optional(found) : std::nullopt;
 }
 
-/// Does what is stored wait for other memory or for special functions? Then the engine stores one piece while the next
-/// one is computed, and to hold all of them takes longer: behind large products GELU takes up to 1.01 of the time, a
-/// residual up to 1.09.
-static bool overlapsEpilogue(Programs &programs) {
-  int64_t elements = cast<RankedTensorType>(programs.stores.front().getValue().getType()).getNumElements();
-  return llvm::any_of(*programs.loop.getBody(), [&](Operation &op) {
-    auto load = dyn_cast<LoadOp>(op);
-    return isa<arith::DivFOp>(op) || isa<math::MathDialect>(op.getDialect()) ||
-           (load && load.getResult().getType().getNumElements() >= elements);
-  });
+/// Does each element of the results come from the same element of the operands, which are all tiles?
+static bool isElementwise(Operation *op) {
+  return op->hasTrait<OpTrait::Elementwise>() && isMemoryEffectFree(op) &&
+         llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);
 }
 
-/// Are there steps enough for all pieces behind the first step, and registers enough for results beside sums?
-static bool canHold(Programs &programs, int64_t budget) {
+static bool isFunction(Operation *op) { return isa<arith::DivFOp>(op) || isa<math::MathDialect>(op->getDialect()); }
+
+/// Holds the last value from which the stored tile can be computed, without other tiles, by operations among which are
+/// the functions. Without functions that is the stored tile itself.
+static Held heldFor(BulkStoreOp store) {
+  Held held{store, store.getValue(), {}};
+  Block *body = store->getBlock();
+  SetVector<Value> open;       // what has been found to be read
+  SetVector<Operation *> late; // by these
+  bool isBehindFunction = false;
+  open.insert(store.getValue());
+  auto isEarlier = [&](Value a, Value b) {
+    auto isIn = [&](Value value) { return value.getDefiningOp() && value.getDefiningOp()->getBlock() == body; };
+    return isIn(b) && (!isIn(a) || a.getDefiningOp()->isBeforeInBlock(b.getDefiningOp()));
+  };
+  while (true) {
+    if (open.size() == 1 && isBehindFunction) {
+      held.value = open.front(), held.late = llvm::to_vector(late);
+      isBehindFunction = false;
+    }
+    Value last = open.empty() ? Value() : *llvm::max_element(open, isEarlier);
+    Operation *op = last ? last.getDefiningOp() : nullptr;
+    if (!op || op->getBlock() != body || !isElementwise(op))
+      break;
+    open.remove(last);
+    late.insert(op);
+    isBehindFunction |= isFunction(op);
+    for (Value operand : op->getOperands())
+      if (auto constant = operand.getDefiningOp<arith::ConstantOp>(); constant && constant->getBlock() == body)
+        late.insert(constant);
+      else if (!constant)
+        open.insert(operand);
+  }
+  llvm::sort(held.late, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return held;
+}
+
+/// The type in which a loop carries what is held: halves, where the stored tile has these and singles are held.
+static RankedTensorType carriedType(Held &held) {
+  auto own = cast<RankedTensorType>(held.value.getType());
+  Type stored = cast<RankedTensorType>(held.store.getValue().getType()).getElementType();
+  bool isRounded = own.getElementType().isF32() && (stored.isF16() || stored.isBF16());
+  return isRounded ? own.clone(stored) : own;
+}
+
+static StorePieces piecesOf(BulkStoreOp store) {
+  return *storePieces(cast<RankedTensorType>(store.getValue().getType()), store.getFast());
+}
+
+/// The steps that a piece takes. Functions of a whole piece in one step delay the products: behind 4096 cubed GELU takes
+/// 1.02 of the time so, and 0.98 of it in four shares (docs/performance/gpu-products.md, "Functions beside the next
+/// tile").
+static int64_t sharesOf(Held &held) { return held.late.empty() ? 1 : piecesOf(held.store).mostShares(); }
+static int64_t turnsOf(Held &held) { return piecesOf(held.store).count() * sharesOf(held); }
+
+/// Are there steps enough for all pieces behind the first step, and registers enough for what is held beside sums?
+static bool canHold(Programs &programs, MutableArrayRef<Held> held, int64_t budget) {
   // What a thread needs beside sums and results; more spills.
   constexpr int64_t others = 48;
   std::optional<int64_t> lower = getConstantIntValue(programs.steps.getLowerBound()),
@@ -93,66 +149,103 @@ static bool canHold(Programs &programs, int64_t budget) {
                          step = getConstantIntValue(programs.steps.getStep());
   if (lower != 0 || !upper || !step)
     return false;
-  int64_t pieces = 0, registers = others;
-  for (BulkStoreOp store : programs.stores)
-    pieces += piecesOf(store), registers += registersOf(store.getValue());
+  int64_t turns = 0, registers = others;
+  for (Held &of : held)
+    turns += turnsOf(of), registers += registersOf(carriedType(of));
   for (Value sum : programs.steps.getRegionIterArgs())
-    registers += isa<RankedTensorType>(sum.getType()) ? registersOf(sum) : 0;
-  return *upper / *step > pieces && registers <= budget;
+    if (auto type = dyn_cast<RankedTensorType>(sum.getType()))
+      registers += registersOf(type);
+  return *upper / *step > turns && registers <= budget;
 }
 
-/// Stores what is held for `store`: the first of the `held` values and the coordinates behind it, which are taken off.
-static void storeHeld(OpBuilder &b, BulkStoreOp store, ValueRange &held, Value turn) {
+/// Stores what a loop carries for `held`: the first of the `carried` values and the coordinates behind it, which are
+/// taken off.
+static void storeHeld(OpBuilder &b, Held &held, ValueRange &carried, Value turn) {
+  BulkStoreOp store = held.store;
+  Location loc = store.getLoc();
+  Value value = carried.front();
+  if (value.getType() != held.value.getType())
+    value = arith::ExtFOp::create(b, loc, held.value.getType(), value);
+  IRMapping made;
+  made.map(held.value, value);
+  for (Operation *op : held.late)
+    b.clone(*op, made);
   unsigned coordinates = store.getCoordinates().size();
-  BulkStoreOp::create(b, store.getLoc(), held.front(), store.getMap(), held.slice(1, coordinates), turn,
-                      store.getFast(), store.getRooms(), store.getScratchAttr());
-  held = held.drop_front(1 + coordinates);
+  BulkStoreOp::create(b, loc, made.lookup(store.getValue()), store.getMap(), carried.slice(1, coordinates), turn,
+                      turn ? sharesOf(held) : 1, store.getFast(), store.getRooms(), store.getScratchAttr());
+  carried = carried.drop_front(1 + coordinates);
 }
 
-/// Stores in the steps what the loop over programs holds: in each step the piece whose turn it is.
-static void storeInSteps(Programs &programs, ValueRange held) {
+/// Stores in the steps what the loop over programs carries: in each step the piece whose turn it is.
+static void storeInSteps(Programs &programs, MutableArrayRef<Held> held, ValueRange carried) {
   Location loc = programs.steps.getLoc();
   OpBuilder b(programs.steps.getBody()->getTerminator());
   int64_t step = *getConstantIntValue(programs.steps.getStep());
   Value isLater = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, programs.loop.getInductionVar(),
                                         programs.loop.getLowerBound());
   b.setInsertionPointToStart(scf::IfOp::create(b, loc, isLater, /*withElseRegion=*/false).thenBlock());
-  int64_t first = 1; // the step of the store's first piece
-  for (BulkStoreOp store : programs.stores) {
+  int64_t first = 1; // the step of the store's first turn
+  for (Held &of : held) {
     Value turn = SizeOp::create(b, loc, AffineMap::get(1, 0, b.getAffineDimExpr(0).floorDiv(step) - first),
                                 ValueRange{programs.steps.getInductionVar()});
-    storeHeld(b, store, held, turn);
-    first += piecesOf(store);
+    storeHeld(b, of, carried, turn);
+    first += turnsOf(of);
   }
 }
 
-static void storeLate(Programs programs) {
+/// Takes the store out of the loop over programs, and what is computed late.
+static void eraseEarly(RewriterBase &rewriter, Held &held) {
+  rewriter.eraseOp(held.store);
+  for (Operation *op : llvm::reverse(held.late))
+    if (op->use_empty())
+      rewriter.eraseOp(op);
+}
+
+static void storeLate(Programs &programs, MutableArrayRef<Held> held) {
   IRRewriter rewriter(programs.loop);
   Location loc = programs.loop.getLoc();
   SmallVector<Value> inits, yields;
   Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
-  for (BulkStoreOp store : programs.stores) {
-    auto tile = cast<RankedTensorType>(store.getValue().getType());
-    inits.push_back(arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(tile)));
-    inits.append(store.getCoordinates().size(), zero);
-    yields.push_back(store.getValue());
-    llvm::append_range(yields, store.getCoordinates());
+  for (Held &of : held) {
+    RankedTensorType type = carriedType(of);
+    inits.push_back(arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type)));
+    inits.append(of.store.getCoordinates().size(), zero);
+    OpBuilder b(of.store);
+    bool isRounded = type != of.value.getType();
+    yields.push_back(isRounded ? arith::TruncFOp::create(b, of.store.getLoc(), type, of.value) : of.value);
+    llvm::append_range(yields, of.store.getCoordinates());
   }
   unsigned before = programs.loop.getNumResults();
   auto loop = cast<scf::ForOp>(*programs.loop.replaceWithAdditionalYields(
       rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
       [&](OpBuilder &, Location, ArrayRef<BlockArgument>) { return yields; }));
   programs.loop = loop;
-  storeInSteps(programs, loop.getRegionIterArgs().drop_front(before));
+  storeInSteps(programs, held, loop.getRegionIterArgs().drop_front(before));
   rewriter.setInsertionPointAfter(loop);
   Value any =
       arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
   rewriter.setInsertionPointToStart(scf::IfOp::create(rewriter, loc, any, /*withElseRegion=*/false).thenBlock());
   ValueRange last = loop.getResults().drop_front(before);
-  for (BulkStoreOp store : programs.stores) {
-    storeHeld(rewriter, store, last, /*turn=*/Value());
-    rewriter.eraseOp(store);
-  }
+  for (Held &of : held)
+    storeHeld(rewriter, of, last, /*turn=*/Value());
+  for (Held &of : held)
+    eraseEarly(rewriter, of);
+}
+
+/// What is held for each store; nothing if tiles are loaded, or functions would be computed in front of what is held: the
+/// engine stores one piece while the next one is waited for or computed, and to hold all of them takes longer. Behind
+/// large products a residual takes up to 1.09 of the time.
+static std::optional<SmallVector<Held>> heldIn(Programs &programs) {
+  SmallVector<Held> all = llvm::map_to_vector(programs.stores, heldFor);
+  auto isLate = [&](Operation *op) {
+    return llvm::any_of(all, [&](const Held &held) { return llvm::is_contained(held.late, op); });
+  };
+  int64_t elements = cast<RankedTensorType>(programs.stores.front().getValue().getType()).getNumElements();
+  auto delays = [&](Operation &op) {
+    auto load = dyn_cast<LoadOp>(op);
+    return (isFunction(&op) && !isLate(&op)) || (load && load.getResult().getType().getNumElements() >= elements);
+  };
+  return llvm::any_of(*programs.loop.getBody(), delays) ? std::nullopt : std::optional(all);
 }
 
 void tilewright::tile::storeLate(KernelOp kernel) {
@@ -165,8 +258,10 @@ void tilewright::tile::storeLate(KernelOp kernel) {
     std::optional<Programs> programs = programsOf(*role);
     if (!budget)
       budget = RolesOp::registersAtStart(llvm::sum_of(roles.getWarps()));
-    if (programs && programsOfBlock(programs->steps).value_or(1) > 1 && canHold(*programs, budget) &&
-        !overlapsEpilogue(*programs))
-      ::storeLate(*programs);
+    if (!programs || programsOfBlock(programs->steps).value_or(1) <= 1)
+      continue;
+    std::optional<SmallVector<Held>> held = heldIn(*programs);
+    if (held && canHold(*programs, *held, budget))
+      ::storeLate(*programs, *held);
   }
 }

@@ -133,29 +133,46 @@ tile.kernel @registers(%a: !tile.buffer<f16, () -> (9600, 640)>, %b: !tile.buffe
 
 // -----
 
-// A function takes longer than the engine, which stores a piece while the next one is computed.
-// CHECK-LABEL: tile.kernel @function
-// CHECK-NOT: {{] turn %}}
+// Functions are computed late as well, in four shares of each of two pieces. What is held is the last value that all
+// functions are computed from, rounded to the type of the results, and what is in front of it is computed before.
+// CHECK-LABEL: tile.kernel @functions
+// CHECK: scf.for {{.*}} iter_args({{.*}}, %[[HELD:.*]] = {{.*}}, %{{.*}} = {{.*}}, %{{.*}} = {{.*}}) -> ({{.*}}tensor<64x128xf16
+// CHECK: scf.for %[[K:[a-z0-9]+]] =
+// CHECK: scf.if %{{.*}} {
+// CHECK: %[[TURN:.*]] = tile.size (d0) -> (d0 floordiv 64 - 1)(%[[K]])
+// CHECK: %[[WIDE:.*]] = arith.extf %[[HELD]]
+// CHECK: %[[T:.*]] = math.tanh %[[WIDE]]
+// CHECK: %[[MOVED:.*]] = arith.addf %[[T]],
+// CHECK: %[[LAST:.*]] = arith.mulf %[[MOVED]], %[[WIDE]]
+// CHECK: %[[H:.*]] = arith.truncf %[[LAST]]
+// CHECK: tile.bulk_store %[[H]], {{.*}}] turn %[[TURN]] shares 4 fast 1
+// CHECK: %[[SCALED:.*]] = arith.mulf
+// CHECK: %[[ROUNDED:.*]] = arith.truncf %[[SCALED]]
+// CHECK-NOT: math.tanh
+// CHECK: scf.yield {{.*}}, %[[ROUNDED]], %{{.*}}, %{{.*}} :
 // CHECK: math.tanh
 // CHECK: tile.bulk_store {{.*}}] fast 1
-// CHECK-NOT: {{] turn %}}
-tile.kernel @function(%a: !tile.buffer<f16, () -> (9600, 192)>, %b: !tile.buffer<f16, () -> (192, 256)>, %y: !tile.buffer<f16, () -> (9600, 256)>)
+tile.kernel @functions(%a: !tile.buffer<f16, () -> (9600, 576)>, %b: !tile.buffer<f16, () -> (576, 256)>, %y: !tile.buffer<f16, () -> (9600, 256)>)
     attributes {grid = affine_map<() -> (300, 1, 1)>,
                 schedule = #tile.schedule<matmul, tile = [64, 128], reduce = [64], warps = 4, stages = 3, groups = 1>} {
   %c0 = arith.constant 0 : index
   %step = arith.constant 64 : index
-  %depth = arith.constant 192 : index
+  %depth = arith.constant 576 : index
   %p = tile.program_id 0
   %n = tile.size (d0) -> ((d0 mod 2) * 128)(%p)
   %m = tile.size (d0) -> ((d0 floordiv 2) * 64)(%p)
   %zero = arith.constant dense<0.0> : tensor<64x128xf32>
   %sum = scf.for %k = %c0 to %depth step %step iter_args(%acc = %zero) -> (tensor<64x128xf32>) {
-    %x = tile.load %a[%m, %k] bounds () -> (9600, 192) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (9600, 192)> -> tensor<64x64xf16>
-    %w = tile.load %b[%k, %n] bounds () -> (192, 256) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (192, 256)> -> tensor<64x128xf16>
+    %x = tile.load %a[%m, %k] bounds () -> (9600, 576) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (9600, 576)> -> tensor<64x64xf16>
+    %w = tile.load %b[%k, %n] bounds () -> (576, 256) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (576, 256)> -> tensor<64x128xf16>
     %d = tile.dot %x, %w, %acc : tensor<64x64xf16>, tensor<64x128xf16>, tensor<64x128xf32>
     scf.yield %d : tensor<64x128xf32>
   }
-  %last = math.tanh %sum : tensor<64x128xf32>
+  %half = arith.constant dense<0.5> : tensor<64x128xf32>
+  %scaled = arith.mulf %sum, %half : tensor<64x128xf32>
+  %t = math.tanh %scaled : tensor<64x128xf32>
+  %moved = arith.addf %t, %half : tensor<64x128xf32>
+  %last = arith.mulf %moved, %scaled : tensor<64x128xf32>
   %h = arith.truncf %last : tensor<64x128xf32> to tensor<64x128xf16>
   tile.store %h, %y[%m, %n] bounds () -> (9600, 256) map (d0, d1) -> (d0, d1) : tensor<64x128xf16> -> !tile.buffer<f16, () -> (9600, 256)>
   tile.return
@@ -163,7 +180,75 @@ tile.kernel @function(%a: !tile.buffer<f16, () -> (9600, 192)>, %b: !tile.buffer
 
 // -----
 
-// So does a residual, which is waited for; a row of biases does not.
+// Eight steps are too few for eight shares behind the first one.
+// CHECK-LABEL: tile.kernel @few_steps_of_functions
+// CHECK-NOT: {{] turn %}}
+// CHECK: math.tanh
+// CHECK: tile.bulk_store {{.*}}] fast 1
+// CHECK-NOT: {{] turn %}}
+tile.kernel @few_steps_of_functions(%a: !tile.buffer<f16, () -> (9600, 512)>, %b: !tile.buffer<f16, () -> (512, 256)>, %y: !tile.buffer<f16, () -> (9600, 256)>)
+    attributes {grid = affine_map<() -> (300, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 128], reduce = [64], warps = 4, stages = 3, groups = 1>} {
+  %c0 = arith.constant 0 : index
+  %step = arith.constant 64 : index
+  %depth = arith.constant 512 : index
+  %p = tile.program_id 0
+  %n = tile.size (d0) -> ((d0 mod 2) * 128)(%p)
+  %m = tile.size (d0) -> ((d0 floordiv 2) * 64)(%p)
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %sum = scf.for %k = %c0 to %depth step %step iter_args(%acc = %zero) -> (tensor<64x128xf32>) {
+    %x = tile.load %a[%m, %k] bounds () -> (9600, 512) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (9600, 512)> -> tensor<64x64xf16>
+    %w = tile.load %b[%k, %n] bounds () -> (512, 256) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (512, 256)> -> tensor<64x128xf16>
+    %d = tile.dot %x, %w, %acc : tensor<64x64xf16>, tensor<64x128xf16>, tensor<64x128xf32>
+    scf.yield %d : tensor<64x128xf32>
+  }
+  %half = arith.constant dense<0.5> : tensor<64x128xf32>
+  %scaled = arith.mulf %sum, %half : tensor<64x128xf32>
+  %t = math.tanh %scaled : tensor<64x128xf32>
+  %moved = arith.addf %t, %half : tensor<64x128xf32>
+  %last = arith.mulf %moved, %scaled : tensor<64x128xf32>
+  %h = arith.truncf %last : tensor<64x128xf32> to tensor<64x128xf16>
+  tile.store %h, %y[%m, %n] bounds () -> (9600, 256) map (d0, d1) -> (d0, d1) : tensor<64x128xf16> -> !tile.buffer<f16, () -> (9600, 256)>
+  tile.return
+}
+
+// -----
+
+// A row that is multiplied behind the function would have to be held too.
+// CHECK-LABEL: tile.kernel @factor_behind
+// CHECK-NOT: {{] turn %}}
+// CHECK: math.tanh
+// CHECK: tile.bulk_store {{.*}}] fast 1
+// CHECK-NOT: {{] turn %}}
+tile.kernel @factor_behind(%a: !tile.buffer<f16, () -> (9600, 576)>, %b: !tile.buffer<f16, () -> (576, 256)>, %y: !tile.buffer<f16, () -> (9600, 256)>, %r: !tile.buffer<f16, () -> (256)>)
+    attributes {grid = affine_map<() -> (300, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 128], reduce = [64], warps = 4, stages = 3, groups = 1>} {
+  %c0 = arith.constant 0 : index
+  %step = arith.constant 64 : index
+  %depth = arith.constant 576 : index
+  %p = tile.program_id 0
+  %n = tile.size (d0) -> ((d0 mod 2) * 128)(%p)
+  %m = tile.size (d0) -> ((d0 floordiv 2) * 64)(%p)
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %sum = scf.for %k = %c0 to %depth step %step iter_args(%acc = %zero) -> (tensor<64x128xf32>) {
+    %x = tile.load %a[%m, %k] bounds () -> (9600, 576) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (9600, 576)> -> tensor<64x64xf16>
+    %w = tile.load %b[%k, %n] bounds () -> (576, 256) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (576, 256)> -> tensor<64x128xf16>
+    %d = tile.dot %x, %w, %acc : tensor<64x64xf16>, tensor<64x128xf16>, tensor<64x128xf32>
+    scf.yield %d : tensor<64x128xf32>
+  }
+  %t = math.tanh %sum : tensor<64x128xf32>
+  %r1 = tile.load %r[%c0, %n] bounds () -> (1, 256) map (d0, d1) -> (d1) : !tile.buffer<f16, () -> (256)> -> tensor<1x128xf16>
+  %row = arith.extf %r1 : tensor<1x128xf16> to tensor<1x128xf32>
+  %wide = tile.broadcast %row : tensor<1x128xf32> -> tensor<64x128xf32>
+  %last = arith.mulf %t, %wide : tensor<64x128xf32>
+  %h = arith.truncf %last : tensor<64x128xf32> to tensor<64x128xf16>
+  tile.store %h, %y[%m, %n] bounds () -> (9600, 256) map (d0, d1) -> (d0, d1) : tensor<64x128xf16> -> !tile.buffer<f16, () -> (9600, 256)>
+  tile.return
+}
+
+// -----
+
+// A residual is waited for, so it is not held; a row of biases does not matter.
 // CHECK-LABEL: tile.kernel @residual
 // CHECK-NOT: {{] turn %}}
 // CHECK: tile.bulk_store {{.*}}] fast 1

@@ -443,6 +443,32 @@ tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_
 // -----
 
 #acc = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
+tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<64x64xf16, #acc>
+  %map = tile.tensor_map %y start () -> (0) sizes () -> (64, 64) strides () -> (1, 64)
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 16]>
+  // expected-error@+1 {{expected a turn because shares take one each, got 2 shares}}
+  tile.bulk_store %one, %map[%c0, %c0] shares 2 fast 1 rooms 1 : tensor<64x64xf16, #acc> -> !tile.tensor_map<f16, [64, 16]>
+  tile.return
+}
+
+// -----
+
+#acc = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
+tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1.0> : tensor<64x64xf16, #acc>
+  %map = tile.tensor_map %y start () -> (0) sizes () -> (64, 64) strides () -> (1, 64)
+      : !tile.buffer<f16, () -> (64, 64)> -> !tile.tensor_map<f16, [64, 16]>
+  // expected-error@+1 {{expected shares that divide 4 vectors of 8 elements of a thread, got 8}}
+  tile.bulk_store %one, %map[%c0, %c0] turn %c0 shares 8 fast 1 rooms 1 : tensor<64x64xf16, #acc> -> !tile.tensor_map<f16, [64, 16]>
+  tile.return
+}
+
+// -----
+
+#acc = #tile.layout<reg = [1, 512, 8, 16, 32], lane = [2, 4, 64, 128, 256], warp = [1024, 2048]>
 tile.kernel @k(%y: !tile.buffer<f16, () -> (64, 64)>) attributes {grid = affine_map<() -> (1, 1, 1)>, threads = 128 : i64, shared_bytes = 8192 : i64} {
   %c0 = arith.constant 0 : index
   %one = arith.constant dense<1.0> : tensor<64x64xf16, #acc>
