@@ -55,12 +55,12 @@ private:
   Memory memory{function, addresses, values};
   Operations operations{function, values};
   Columns columns{function, values, plan.keys};
-  Reduction reduction{function, values, addresses, columns};
+  Reduction reduction{function, tileMemory, values, addresses, columns};
   Contraction contraction{function, values, addresses, memory, columns};
   ByteContraction byteContraction;
   MatrixContraction matrixContraction;
   RegisterLoop registerLoop{function, values, addresses};
-  NestRows nestRows{function, tileMemory, values, memory, columns};
+  NestRows nestRows{function, tileMemory, values, memory, columns, reduction};
   RegisterBlocks registerBlocks;
   TransposedBlocks transposedBlocks{function, tileMemory, values, memory};
   Program program;

@@ -92,19 +92,20 @@ void addLateStoreCases(std::vector<DeviceCase> &cases) {
       };
       late(200, 120, 136, 64, 64, 4, 3);
       late(104, 168, 192, 64, 128, 4, 2);
-      late(136, 136, 168, 64, 128, 4, 3, Tail::Bias); // fewer steps than pieces: stored at once
+      late(136, 136, 120, 64, 128, 4, 3, Tail::Bias); // fewer steps than pieces: stored at once
       late(72, 136, 320, 64, 64, 4, 3, Tail::Bias);
       late(72, 200, 200, 64, 192, 4, 2);
       late(200, 72, 200, 128, 64, 8, 3);
       late(2056, 2056, 448, 128, 192, 8, 4);
       late(4104, 1544, 264, 128, 256, 8, 3);
       late(1000, 6152, 520, 128, 128, 8, 5);
-      late(200, 120, 264, 64, 64, 4, 3, Tail::Gelu);
-      late(136, 136, 512, 64, 128, 4, 3, Tail::Gelu); // fewer steps than shares of pieces: stored at once
-      late(72, 136, 568, 64, 128, 4, 3, Tail::Gelu);
-      late(72, 200, 776, 64, 192, 4, 2, Tail::Gelu);
-      late(200, 72, 328, 128, 64, 8, 3, Tail::Gelu);
-      late(2056, 1032, 1096, 128, 256, 8, 3, Tail::Gelu);
+      late(72, 136, 264, 64, 64, 4, 3, Tail::Gelu);
+      late(264, 24, 520, 64, 128, 4, 2, Tail::Gelu); // nine steps and eight shares
+      late(264, 24, 512, 64, 128, 4, 2, Tail::Gelu); // fewer steps than shares of pieces: computed and stored at once
+      late(1000, 1000, 328, 64, 64, 4, 4, Tail::Gelu);
+      late(2056, 1736, 776, 64, 192, 4, 4, Tail::Gelu);
+      late(2056, 2056, 328, 128, 64, 8, 4, Tail::Gelu);
+      late(2056, 2056, 1096, 128, 256, 8, 3, Tail::Gelu);
     }
 }
 

@@ -82,4 +82,35 @@ void NestRows::emit(const OpenNest &nest, Position position, Ix from, Ix to, uns
     values.setMemory(value, target);
 }
 
+/// Whether `next` reduces the whole rows that `nest` computes and stores, and does nothing else.
+bool NestRows::isReducedBy(const OpenNest &nest, const OpenNest &next) const {
+  const Nest &plan = *nest.plan;
+  if (plan.roots.size() != 1 || next.plan->roots.size() != 1 || !plan.isBuffered || plan.roots.front().target.panel ||
+      nest.position.laneAxis != 0)
+    return false;
+  Value reduced = next.plan->roots.front().value;
+  auto reduce = reduced ? reduced.getDefiningOp<tile::ReduceOp>() : nullptr;
+  Ix whole = math.constant(plan.shape.back());
+  return reduce && reduce.getInput() == plan.roots.front().value && reduce.getDim() + 1 == plan.shape.size() &&
+         nest.limits[0] == whole && columns.endOfKeys(reduce.getInput(), 0, whole) == whole && !shortRun(nest, whole);
+}
+
+void NestRows::emit(ArrayRef<OpenNest> nests) {
+  for (; !nests.empty(); nests = nests.drop_front()) {
+    const OpenNest &nest = nests.front();
+    Value value = nest.plan->roots.front().value;
+    if (nests.size() == 1 || !isReducedBy(nest, nests[1])) {
+      emit(nest, nest.position, math.constant(0), nest.limits[0]);
+      continue;
+    }
+    TileInMemory tile = *values.memoryOf(value);
+    values.dropMemory(value);
+    reduction.storeInput(value, &tile);
+    emit(nests[1], nests[1].position, math.constant(0), nests[1].limits[0]);
+    reduction.storeInput({}, nullptr);
+    values.setMemory(value, tile);
+    nests = nests.drop_front();
+  }
+}
+
 } // namespace tilewright::host

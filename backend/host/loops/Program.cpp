@@ -69,8 +69,7 @@ void Program::openLoops(MutableArrayRef<OpenNest> nests, unsigned axis) {
         nest.position.outerAt(axis) = coordinate;
     if (axis > 1)
       return openLoops(nests, axis - 1);
-    for (const OpenNest &nest : nests)
-      nestRows.emit(nest, nest.position, math.constant(0), nest.limits[0]);
+    nestRows.emit(nests);
   });
 }
 

@@ -5,6 +5,7 @@
 #include "backend/host/plan/BackwardWalk.h"
 
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -27,6 +28,8 @@ llvm::Value *Reduction::combine(ReduceKind kind, llvm::Value *a, llvm::Value *b)
     return isMax ? ir.CreateOr(a, b) : ir.CreateAnd(a, b);
   if (!isFloat)
     return ir.CreateBinaryIntrinsic(isMax ? llvm::Intrinsic::smax : llvm::Intrinsic::smin, a, b);
+  if (isMax && !keepsNaN) // one instruction instead of three
+    return ir.CreateSelect(ir.CreateFCmpOGT(a, b), a, b);
   llvm::Value *result = ir.CreateBinaryIntrinsic(isMax ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum, a, b);
   if (auto *call = dyn_cast<llvm::Instruction>(result))
     call->setHasNoSignedZeros(true);
@@ -86,6 +89,8 @@ void Reduction::accumulate(tile::ReduceOp op, const Position &position, Accumula
     for (unsigned row = 0; row < accumulators.rows; ++row)
       slots.push_back(function.slot(vector));
   Rows rows = values.tileOf(op.getInput(), position);
+  if (stored.second && stored.first == op.getInput())
+    tileMemory.store(*stored.second, rows, position);
   for (unsigned row = 0; row < accumulators.rows; ++row) {
     llvm::Value *value = convertIfFloat(ir, rows[row], accumulators.wideElement, position.width);
     if (position.end)
@@ -166,7 +171,15 @@ Rows Reduction::results(const Accumulators &accumulators, unsigned resultWidth, 
   return result;
 }
 
+/// The maxima of scores in an attention are subtracted from these before exp, and what exp gives is added up and divided
+/// by. If a score is a NaN, so is the sum, and everything that is divided by it, whatever the maximum is.
+static bool isOfScores(tile::ReduceOp op) {
+  tile::ScheduleAttr schedule = op->getParentOfType<tile::KernelOp>().getScheduleAttr();
+  return schedule && schedule.getRoot() == graph::RootKind::Attention && op.getKind() == ReduceKind::Max;
+}
+
 Rows Reduction::emit(tile::ReduceOp op, const Position &position) {
+  llvm::SaveAndRestore restore(keepsNaN, !isOfScores(op));
   llvm::Type *element = function.typeOf(op.getResult());
   Accumulators accumulators{op.getKind(), element, accumulatorType(function.context, element),
                             static_cast<unsigned>(position.rows.size())};

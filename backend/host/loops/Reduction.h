@@ -12,11 +12,15 @@ namespace tilewright::host {
 
 class Reduction {
 public:
-  Reduction(KernelFunction &function, TileValues &values, Addresses &addresses, Columns &columns)
-      : function(function), values(values), addresses(addresses), columns(columns), ir(function.ir),
-        math(function.math) {}
+  Reduction(KernelFunction &function, TileMemory &tileMemory, TileValues &values, Addresses &addresses,
+            Columns &columns)
+      : function(function), tileMemory(tileMemory), values(values), addresses(addresses), columns(columns),
+        ir(function.ir), math(function.math) {}
 
   Rows emit(tile::ReduceOp op, const Position &position);
+
+  /// Until `tile` is null again, reductions of `value` store to it what they combine.
+  void storeInput(mlir::Value value, const TileInMemory *tile) { stored = {value, tile}; }
 
 private:
   /// One accumulator for each row, for each vector width that the loop over columns uses.
@@ -30,11 +34,14 @@ private:
   llvm::Value *acrossLanes(tile::ReduceKind kind, llvm::Value *vector);
 
   KernelFunction &function;
+  TileMemory &tileMemory;
   TileValues &values;
   Addresses &addresses;
   Columns &columns;
   llvm::IRBuilder<> &ir;
   IndexMath &math;
+  std::pair<mlir::Value, const TileInMemory *> stored = {}; // storeInput
+  bool keepsNaN = true;                                     // of the reduction that is emitted: emit
 };
 
 } // namespace tilewright::host
