@@ -249,6 +249,7 @@ Status Compiler::importOnnx(Compilation &compilation) {
   import.allAsReference |= asReference;
   if (tilegen::runSteps(options.targets))
     import.loopedWeights = tilegen::mostStepWeights;
+  import.togetherWeights = tilegen::mostWeightsTogether(options.targets);
   ImportReport &usual = reports[asReference];
   if (sizes != Sizes::Usual) {
     (sizes == Sizes::Equal ? import.sizesAreEqual : import.broadcastWhenRunning) = true;

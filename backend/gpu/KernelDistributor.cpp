@@ -59,15 +59,6 @@ void KernelDistributor::computeWaiting() {
     registersOf(tile);
 }
 
-/// The elementwise results in `block` that are not computed yet. They wait no longer: the caller has branches compute
-/// what they need of them.
-SmallVector<Value> KernelDistributor::takeWaiting(Block *block) {
-  auto isOwn = [&](Value tile) { return tile.getParentBlock() == block && !loads_.contains(tile); };
-  SmallVector<Value> taken(llvm::make_filter_range(waiting_, isOwn));
-  llvm::erase_if(waiting_, isOwn);
-  return taken;
-}
-
 Value KernelDistributor::linear(Value source, ArrayRef<uint32_t> contributions) {
   Value total;
   for (unsigned first = 0, last; first < contributions.size(); first = last) {

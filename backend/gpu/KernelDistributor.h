@@ -67,7 +67,6 @@ private:
   Value registerOf(Value tile, unsigned r);
   Registers registersOf(Value tile);
   void computeWaiting();
-  llvm::SmallVector<Value> takeWaiting(mlir::Block *block);
   Value scalar(Value value) const { return scalars_.lookupOrDefault(value); }
 
   // PackedHalves.cpp
@@ -167,6 +166,7 @@ private:
   void lowerRingRelease(tile::RingReleaseOp op);
   void lowerBulkCopy(tile::BulkCopyOp op);
   class BulkStoreLowering;
+  llvm::SmallVector<Value> takeWaiting(mlir::Block *block);
   void lowerBulkStore(tile::BulkStoreOp op);
   void finishBulkStores(mlir::Region &body);
   void byFirstLane(llvm::function_ref<void()> build);

@@ -136,7 +136,9 @@ static Status emitKernels(llvm::ArrayRef<tile::KernelOp> kernels, const HostOpti
     OwningOpRef<tile::KernelOp> copy = kernel.clone();
     host::keepPrecision(*copy);
     expandMath(*copy, {.wholeExp2 = options.vectorBits >= 512});
-    Expected<uint64_t> workspaceBytes = host::emitKernel(llvmModule, *copy, options);
+    HostOptions own = options;
+    own.repeats |= kernel->getParentOfType<ModuleOp>()->hasAttr(graph::repeatedAttr);
+    Expected<uint64_t> workspaceBytes = host::emitKernel(llvmModule, *copy, own);
     if (!workspaceBytes)
       return workspaceBytes.status();
     code.kernels.push_back({kernel.getSymName().str(), 0, *workspaceBytes});

@@ -17,6 +17,7 @@ struct HostOptions {
   unsigned vectorBits = 512;     // width of a vector register that code should use
   // Beyond the level's, in LLVM's words: avx512vnni or avxvnni, products of bytes summed by fours; matrixFeature.
   std::vector<std::string> features = {};
+  bool repeats = false;                // kernels are steps of a loop, which read their weights again and again
   unsigned jobs = 1;                   // modules compiled at a time; the code does not depend on it
   std::string *llvmText = nullptr;     // receives the optimized LLVM IR, if set
   std::string *assemblyText = nullptr; // receives the assembly, if set

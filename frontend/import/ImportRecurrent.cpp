@@ -130,8 +130,10 @@ private:
   bool areStepsAlike() const {
     std::vector<std::string> names = ops::activationNames(b);
     auto middle = names.begin() + static_cast<std::ptrdiff_t>(names.size() / 2);
-    return directions == 2 && !unrolled && !kind.ofBytes && std::equal(names.begin(), middle, middle, names.end()) &&
-           !b.hasAttribute("activation_alpha") && !b.hasAttribute("activation_beta");
+    return directions == 2 && !unrolled && !kind.ofBytes &&
+           2 * kind.gates * size * size <= importer.state.options.togetherWeights &&
+           std::equal(names.begin(), middle, middle, names.end()) && !b.hasAttribute("activation_alpha") &&
+           !b.hasAttribute("activation_beta");
   }
 
   void writeTogether() {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,6 +33,8 @@ struct ImportOptions {
   /// Recurrences with so many recurrent weights at most are loops, since the targets compute all steps of the loop in
   /// one kernel. Others of few known steps are unrolled.
   int64_t loopedWeights = 0;
+  /// Both directions of a recurrence with so many recurrent weights at most, of both, take their steps together.
+  int64_t togetherWeights = std::numeric_limits<int64_t>::max();
   /// Answers already decided for this attempt, by the node that asked.
   std::map<std::string, bool, std::less<>> settled;
 };

@@ -3,6 +3,7 @@
 #include "tilegen/TargetDesc.h"
 #include "runtime/cuda/CudaDriver.h"
 #include "tilegen/place/Place.h"
+#include "tilegen/steps/StepSchedules.h"
 
 #include "gtest/gtest.h"
 
@@ -63,4 +64,10 @@ TEST(TargetDescTest, SaysWhatThereIs) {
   EXPECT_NE(missing.status().message().find("unknown target 'sm_75': expected one of host, x86-64-v3"),
             std::string::npos)
       << missing.status().message();
+}
+
+/// Directions of a recurrence are split for cores alone: a GPU takes both at a time.
+TEST(TargetDescTest, DirectionsStepTogetherOnGpus) {
+  EXPECT_EQ(tilegen::mostWeightsTogether({"host", "x86-64-v4"}), 1 << 18);
+  EXPECT_EQ(tilegen::mostWeightsTogether({"x86-64-v4", "sm_90a"}), std::numeric_limits<int64_t>::max());
 }

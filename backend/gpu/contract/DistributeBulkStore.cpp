@@ -202,6 +202,15 @@ private:
   Value thread_; // the lane's part of an element's address
 };
 
+/// The elementwise results in `block` that are not computed yet. They wait no longer: the caller has branches compute
+/// what they need of them.
+SmallVector<Value> KernelDistributor::takeWaiting(Block *block) {
+  auto isOwn = [&](Value tile) { return tile.getParentBlock() == block && !loads_.contains(tile); };
+  SmallVector<Value> taken(llvm::make_filter_range(waiting_, isOwn));
+  llvm::erase_if(waiting_, isOwn);
+  return taken;
+}
+
 void KernelDistributor::lowerBulkStore(BulkStoreOp op) { BulkStoreLowering(*this, op).run(); }
 
 /// A block's shared memory is released when it ends, so a role that has stored waits until its last room was read.

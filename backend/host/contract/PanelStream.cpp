@@ -91,6 +91,8 @@ void PanelStream::emit(llvm::function_ref<void(Fetch fetch)> loop) {
   }
   if (bytesOf(load) > mostCachedBytes)
     return loop(ahead);
+  if (function.options.repeats) // all steps but the first find the weights in a cache
+    return loop(nothing);
   llvm::Value *isAhead = math.less(math.constant(0), function.fetchAhead());
   math.when(isAhead, [&] { loop(ahead); });
   math.when(math.negate(isAhead), [&] { loop(nothing); });

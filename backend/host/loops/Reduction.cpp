@@ -4,6 +4,7 @@
 #include "backend/host/Elementwise.h"
 #include "backend/host/plan/BackwardWalk.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -171,11 +172,24 @@ Rows Reduction::results(const Accumulators &accumulators, unsigned resultWidth, 
   return result;
 }
 
-/// The maxima of scores in an attention are subtracted from these before exp, and what exp gives is added up and divided
-/// by. If a score is a NaN, so is the sum, and everything that is divided by it, whatever the maximum is.
+static bool looksForNaN(tile::KernelOp kernel) {
+  auto looks = [](Operation *op) {
+    auto compare = dyn_cast<arith::CmpFOp>(op);
+    bool isUnordered =
+        compare && llvm::is_contained({arith::CmpFPredicate::UNO, arith::CmpFPredicate::ORD}, compare.getPredicate());
+    return isUnordered || isa<math::IsNaNOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return kernel.walk(looks).wasInterrupted();
+}
+
+/// The maxima of scores in an attention are subtracted from these before exp, and what exp gives is added up and
+/// divided by. If a score is a NaN, so is the sum, and everything that is divided by it, whatever the maximum is. Only
+/// guards that replace NaNs could tell.
 static bool isOfScores(tile::ReduceOp op) {
-  tile::ScheduleAttr schedule = op->getParentOfType<tile::KernelOp>().getScheduleAttr();
-  return schedule && schedule.getRoot() == graph::RootKind::Attention && op.getKind() == ReduceKind::Max;
+  auto kernel = op->getParentOfType<tile::KernelOp>();
+  tile::ScheduleAttr schedule = kernel.getScheduleAttr();
+  return op.getKind() == ReduceKind::Max && schedule && schedule.getRoot() == graph::RootKind::Attention &&
+         !looksForNaN(kernel);
 }
 
 Rows Reduction::emit(tile::ReduceOp op, const Position &position) {

@@ -44,6 +44,48 @@ tile.kernel @softmax(%x: !tile.buffer<f32, () -> (64, 1000)>, %y: !tile.buffer<f
   expectClose(y, want, 2e-7);
 }
 
+/// The maximum of scores may lose a NaN, unless a guard looks for NaNs: the sum has it.
+TEST_P(RowKernels, ScoresKeepNaN) {
+  for (bool isGuarded : {false, true}) {
+    std::string guard = isGuarded ? R"(
+  %no = arith.cmpf uno, %e, %e : tensor<4x192xf32>
+  %zero = arith.constant dense<0.0> : tensor<4x192xf32>
+  %p = arith.select %no, %zero, %e : tensor<4x192xi1>, tensor<4x192xf32>)"
+                                  : "";
+    std::string text = R"(
+tile.kernel @scores(%x: !tile.buffer<f32, () -> (4, 150)>, %y: !tile.buffer<f32, () -> (4, 150)>)
+    attributes {grid = affine_map<() -> (1, 1, 1)>, schedule = #tile.schedule<attention, tile = [4, 4], reduce = [192]>} {
+  %c0 = arith.constant 0 : index
+  %v = tile.load %x[%c0, %c0] bounds () -> (4, 150) map (d0, d1) -> (d0, d1) fill 0xFF800000 : f32
+      : !tile.buffer<f32, () -> (4, 150)> -> tensor<4x192xf32>
+  %m = tile.reduce <max> %v dim 1 : tensor<4x192xf32> -> tensor<4x1xf32>
+  %mb = tile.broadcast %m : tensor<4x1xf32> -> tensor<4x192xf32>
+  %d = arith.subf %v, %mb : tensor<4x192xf32>
+  %e = math.exp %d : tensor<4x192xf32>GUARD
+  %s = tile.reduce <sum> %E dim 1 : tensor<4x192xf32> -> tensor<4x1xf32>
+  %sb = tile.broadcast %s : tensor<4x1xf32> -> tensor<4x192xf32>
+  %q = arith.divf %E, %sb : tensor<4x192xf32>
+  tile.store %q, %y[%c0, %c0] bounds () -> (4, 150) map (d0, d1) -> (d0, d1) : tensor<4x192xf32> -> !tile.buffer<f32, () -> (4, 150)>
+  tile.return
+})";
+    text.replace(text.find("GUARD"), 5, guard);
+    for (size_t at; (at = text.find("%E")) != std::string::npos;)
+      text.replace(at, 2, isGuarded ? "%p" : "%e");
+    Runner runner(text, GetParam());
+    ASSERT_EQ(runner.error(), "");
+    auto x = randomFloats(600, 6, 20);
+    x[150 + 17] = NAN; // in the middle
+    x[300] = NAN;      // first, with an infinity behind it
+    x[301] = INFINITY;
+    Guarded y(600);
+    runner.run("scores", {x.data(), y.data()}, {}, {1, 1, 1});
+    y.expectIntact();
+    for (int i = 0; i < 600; ++i)
+      // Where the maximum is a NaN, all exponentials are, a guard makes them zeros, and 0 / 0 is a NaN again.
+      EXPECT_EQ(std::isnan(y[i]), i / 150 == 1 || i / 150 == 2) << "guarded " << isGuarded << ", element " << i;
+  }
+}
+
 TEST_P(RowKernels, SoftmaxInStepsWithCarriedTiles) {
   Runner runner(R"(
 tile.kernel @softmax(%x: !tile.buffer<f32, ()[s0] -> (4, s0)>, %y: !tile.buffer<f32, ()[s0] -> (4, s0)>, %s0: index)

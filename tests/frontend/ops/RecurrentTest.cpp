@@ -58,6 +58,21 @@ TEST_F(RecurrencesOfHalves, MultiplyHalves) {
       }
 }
 
+struct DirectionsOfRecurrences : ImporterTest {};
+
+/// Two directions are one loop up to so many recurrent weights, and one after the other with more.
+TEST_F(DirectionsOfRecurrences, StepTogetherWithFewWeights) {
+  TinyModel m(22);
+  m.input("x", {100, 2, 16}).input("w", {2, 32, 16}).input("r", {2, 32, 8});
+  m.output("y");
+  onnx::NodeProto *node = m.node("LSTM", {"x", "w", "r"}, {"y"});
+  setAttribute(node, "hidden_size", int64_t(8)), setAttribute(node, "direction", std::string("bidirectional"));
+  for (auto [most, loops] : {std::pair(int64_t(2 * 4 * 8 * 8), 1u), std::pair(int64_t(2 * 4 * 8 * 8 - 1), 2u)}) {
+    options.togetherWeights = most;
+    EXPECT_EQ(count(text(m), "flow.loop"), loops) << most;
+  }
+}
+
 } // namespace
 
 namespace tilewright::test {

@@ -134,13 +134,24 @@ static StorePieces piecesOf(BulkStoreOp store) {
   return *storePieces(cast<RankedTensorType>(store.getValue().getType()), store.getFast());
 }
 
-/// The steps that a piece takes. Functions of a whole piece in one step delay the products: behind 4096 cubed GELU takes
-/// 1.02 of the time so, and 0.98 of it in four shares (docs/performance/gpu-products.md, "Functions beside the next
-/// tile").
+/// The steps that a piece takes. Functions of a whole piece in one step delay the products: behind 4096 cubed GELU
+/// takes 1.02 of the time so, and 0.98 of it in four shares (docs/performance/gpu-products.md, "Functions beside the
+/// next tile").
 static int64_t sharesOf(Held &held) { return held.late.empty() ? 1 : piecesOf(held.store).mostShares(); }
 static int64_t turnsOf(Held &held) { return piecesOf(held.store).count() * sharesOf(held); }
 
-/// Are there steps enough for all pieces behind the first step, and registers enough for what is held beside sums?
+/// 32-bit registers of a thread that hold the sums, and what is held beside them.
+static int64_t registersHeld(Programs &programs, MutableArrayRef<Held> held) {
+  int64_t registers = 0;
+  for (Held &of : held)
+    registers += registersOf(carriedType(of));
+  for (Value sum : programs.steps.getRegionIterArgs())
+    if (auto type = dyn_cast<RankedTensorType>(sum.getType()))
+      registers += registersOf(type);
+  return registers;
+}
+
+/// Are there steps enough for all pieces behind the first step, and registers enough for what is held?
 static bool canHold(Programs &programs, MutableArrayRef<Held> held, int64_t budget) {
   // What a thread needs beside sums and results; more spills.
   constexpr int64_t others = 48;
@@ -149,13 +160,10 @@ static bool canHold(Programs &programs, MutableArrayRef<Held> held, int64_t budg
                          step = getConstantIntValue(programs.steps.getStep());
   if (lower != 0 || !upper || !step)
     return false;
-  int64_t turns = 0, registers = others;
+  int64_t turns = 0;
   for (Held &of : held)
-    turns += turnsOf(of), registers += registersOf(carriedType(of));
-  for (Value sum : programs.steps.getRegionIterArgs())
-    if (auto type = dyn_cast<RankedTensorType>(sum.getType()))
-      registers += registersOf(type);
-  return llvm::divideCeilSigned(*upper, *step) > turns && registers <= budget;
+    turns += turnsOf(of);
+  return llvm::divideCeilSigned(*upper, *step) > turns && registersHeld(programs, held) + others <= budget;
 }
 
 /// Stores what a loop carries for `held`: the first of the `carried` values and the coordinates behind it, which are
@@ -193,16 +201,22 @@ static void storeInSteps(Programs &programs, MutableArrayRef<Held> held, ValueRa
   }
 }
 
-/// Loads behind the steps what was loaded in front of them and is not used within: functions need its registers
-/// meanwhile. 4096 cubed with GELU takes the same time.
-static void loadBehindSteps(Programs &programs) {
-  for (auto load : llvm::make_early_inc_range(programs.loop.getBody()->getOps<LoadOp>())) {
-    SmallVector<Operation *> users = llvm::map_to_vector(
-        load->getUsers(), [&](Operation *user) { return programs.loop.getBody()->findAncestorOpInBlock(*user); });
+/// Functions need registers in the steps. Tiles that were loaded in front of the steps for the results are loaded
+/// behind them, unless they fit as well. (4096 cubed with GELU, whose row of biases fits, would take 0.1 to 1 % more
+/// time so.)
+static void loadBehindSteps(Programs &programs, MutableArrayRef<Held> held, int64_t budget) {
+  constexpr int64_t others = 32; // what a thread needs beside sums, results and these tiles; more spills
+  int64_t free = budget - registersHeld(programs, held) - others;
+  Block *body = programs.loop.getBody();
+  for (auto load : llvm::make_early_inc_range(body->getOps<LoadOp>())) {
+    SmallVector<Operation *> users =
+        llvm::map_to_vector(load->getUsers(), [&](Operation *user) { return body->findAncestorOpInBlock(*user); });
     auto isBehind = [&](Operation *user) { return programs.steps->isBeforeInBlock(user); };
     if (!load->isBeforeInBlock(programs.steps) || users.empty() || !llvm::all_of(users, isBehind))
       continue;
-    load->moveBefore(*llvm::min_element(users, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); }));
+    free -= registersOf(load.getResult());
+    if (free < 0)
+      load->moveBefore(*llvm::min_element(users, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); }));
   }
 }
 
@@ -233,8 +247,6 @@ static void storeLate(Programs &programs, MutableArrayRef<Held> held) {
       rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
       [&](OpBuilder &, Location, ArrayRef<BlockArgument>) { return yields; }));
   programs.loop = loop;
-  if (llvm::any_of(held, [](const Held &of) { return !of.late.empty(); }))
-    loadBehindSteps(programs);
   storeInSteps(programs, held, loop.getRegionIterArgs().drop_front(before));
   rewriter.setInsertionPointAfter(loop);
   Value any =
@@ -247,9 +259,9 @@ static void storeLate(Programs &programs, MutableArrayRef<Held> held) {
     eraseEarly(rewriter, of);
 }
 
-/// What is held for each store; nothing if tiles are loaded, or functions would be computed in front of what is held: the
-/// engine stores one piece while the next one is waited for or computed, and to hold all of them takes longer. Behind
-/// large products a residual takes up to 1.09 of the time.
+/// What is held for each store; nothing if tiles are loaded, or functions would be computed in front of what is held:
+/// the engine stores one piece while the next one is waited for or computed, and to hold all of them takes longer.
+/// Behind large products a residual takes up to 1.09 of the time.
 static std::optional<SmallVector<Held>> heldIn(Programs &programs) {
   SmallVector<Held> all = llvm::map_to_vector(programs.stores, heldFor);
   auto isLate = [&](Operation *op) {
@@ -276,7 +288,10 @@ void tilewright::tile::storeLate(KernelOp kernel) {
     if (!programs || programsOfBlock(programs->steps).value_or(1) <= 1)
       continue;
     std::optional<SmallVector<Held>> held = heldIn(*programs);
-    if (held && canHold(*programs, *held, budget))
-      ::storeLate(*programs, *held);
+    if (!held || !canHold(*programs, *held, budget))
+      continue;
+    if (llvm::any_of(*held, [](const Held &of) { return !of.late.empty(); }))
+      loadBehindSteps(*programs, *held, budget);
+    ::storeLate(*programs, *held);
   }
 }
