@@ -259,6 +259,14 @@ static void storeLate(Programs &programs, MutableArrayRef<Held> held) {
     eraseEarly(rewriter, of);
 }
 
+/// Is what is multiplied of the type that is stored? Then the model has products of that type, and what functions read
+/// may be rounded to it. Sums of bytes, for instance, may be beyond the greatest half.
+static bool keepsType(Programs &programs, Held &held) {
+  Type stored = held.store.getMap().getType().getElement();
+  return llvm::all_of(programs.steps.getBody()->getOps<DotOp>(),
+                      [&](DotOp dot) { return dot.getLhs().getType().getElementType() == stored; });
+}
+
 /// What is held for each store; nothing if tiles are loaded, or functions would be computed in front of what is held:
 /// the engine stores one piece while the next one is waited for or computed, and to hold all of them takes longer.
 /// Behind large products a residual takes up to 1.09 of the time.
@@ -272,7 +280,9 @@ static std::optional<SmallVector<Held>> heldIn(Programs &programs) {
     auto load = dyn_cast<LoadOp>(op);
     return (isFunction(&op) && !isLate(&op)) || (load && load.getResult().getType().getNumElements() >= elements);
   };
-  return llvm::any_of(*programs.loop.getBody(), delays) ? std::nullopt : std::optional(all);
+  auto isRight = [&](Held &held) { return held.late.empty() || keepsType(programs, held); };
+  bool holds = llvm::all_of(all, isRight) && llvm::none_of(*programs.loop.getBody(), delays);
+  return holds ? std::optional(all) : std::nullopt;
 }
 
 void tilewright::tile::storeLate(KernelOp kernel) {

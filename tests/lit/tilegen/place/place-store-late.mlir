@@ -248,6 +248,40 @@ tile.kernel @factor_behind(%a: !tile.buffer<f16, () -> (9600, 576)>, %b: !tile.b
 
 // -----
 
+// Halves are multiplied, and results of another type are stored: the model has no products of that type.
+// CHECK-LABEL: tile.kernel @another_type
+// CHECK-NOT: {{] turn %}}
+// CHECK: math.tanh
+// CHECK: tile.bulk_store {{.*}}] fast 1
+// CHECK-NOT: {{] turn %}}
+tile.kernel @another_type(%a: !tile.buffer<f16, () -> (9600, 576)>, %b: !tile.buffer<f16, () -> (576, 256)>, %y: !tile.buffer<bf16, () -> (9600, 256)>)
+    attributes {grid = affine_map<() -> (300, 1, 1)>,
+                schedule = #tile.schedule<matmul, tile = [64, 128], reduce = [64], warps = 4, stages = 3, groups = 1>} {
+  %c0 = arith.constant 0 : index
+  %step = arith.constant 64 : index
+  %depth = arith.constant 576 : index
+  %p = tile.program_id 0
+  %n = tile.size (d0) -> ((d0 mod 2) * 128)(%p)
+  %m = tile.size (d0) -> ((d0 floordiv 2) * 64)(%p)
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %sum = scf.for %k = %c0 to %depth step %step iter_args(%acc = %zero) -> (tensor<64x128xf32>) {
+    %x = tile.load %a[%m, %k] bounds () -> (9600, 576) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (9600, 576)> -> tensor<64x64xf16>
+    %w = tile.load %b[%k, %n] bounds () -> (576, 256) map (d0, d1) -> (d0, d1) : !tile.buffer<f16, () -> (576, 256)> -> tensor<64x128xf16>
+    %d = tile.dot %x, %w, %acc : tensor<64x64xf16>, tensor<64x128xf16>, tensor<64x128xf32>
+    scf.yield %d : tensor<64x128xf32>
+  }
+  %half = arith.constant dense<0.5> : tensor<64x128xf32>
+  %scaled = arith.mulf %sum, %half : tensor<64x128xf32>
+  %t = math.tanh %scaled : tensor<64x128xf32>
+  %moved = arith.addf %t, %half : tensor<64x128xf32>
+  %last = arith.mulf %moved, %scaled : tensor<64x128xf32>
+  %h = arith.truncf %last : tensor<64x128xf32> to tensor<64x128xbf16>
+  tile.store %h, %y[%m, %n] bounds () -> (9600, 256) map (d0, d1) -> (d0, d1) : tensor<64x128xbf16> -> !tile.buffer<bf16, () -> (9600, 256)>
+  tile.return
+}
+
+// -----
+
 // A residual is waited for, so it is not held; a row of biases does not matter.
 // CHECK-LABEL: tile.kernel @residual
 // CHECK-NOT: {{] turn %}}
