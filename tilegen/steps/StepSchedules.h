@@ -14,7 +14,7 @@ inline constexpr int64_t mostStepWeights = int64_t(8) * 256 * 128;
 
 /// The most recurrent weights, of both, that two directions may have to take their steps together. On a core those of
 /// one step should still be in the second-level cache in the next one: a recurrence of four gates, 256 wide, takes
-/// 0.84 of the time in two loops on a Xeon with 2 MiB, one of 320 0.71, and one of 128 1.03
+/// 0.85 of the time in two loops on a Xeon with 2 MiB, one of 320 0.71, and one of 128 1.03
 /// (docs/performance/recurrences.md, "One direction after the other").
 int64_t mostWeightsTogether(const std::vector<std::string> &targets);
 
