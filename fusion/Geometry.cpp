@@ -328,12 +328,13 @@ std::optional<Reason> Analysis::endSoftmax(graph::ContractOp op) {
   if (mix || place.space != Space::Full || placeOf(op->getOperand(1 - shares)).space != Space::Free)
     return Reason::SecondContraction;
   std::optional<int64_t> keys = follow(axes.front(), full, place.steps);
+  SmallVector<AffineExpr> sizes(graph::getSizes(cast<RankedTensorType>(op->getOperand(shares).getType())));
   for (auto [dim, expr] : llvm::enumerate(op.getMap(shares).getResults())) {
     unsigned loop = cast<AffineDimExpr>(expr).getPosition();
     bool isSummed = !op.getMap(2).isFunctionOfDim(loop);
     if (isSummed != (keys == static_cast<int64_t>(dim)))
       return Reason::KeysMixed;
-    if (!isSummed && op.getMap(1 - shares).isFunctionOfDim(loop) &&
+    if (!isSummed && op.getMap(1 - shares).isFunctionOfDim(loop) && !normalize::isUnit(sizes[dim]) &&
         differsByRow(static_cast<int64_t>(dim), place.steps))
       return Reason::KeysMixed;
   }

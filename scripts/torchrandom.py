@@ -289,11 +289,12 @@ def attention(draw, graph):
     scores = graph.matmul(q, graph.scaled(turned, scale ** 0.5) if where == "both" else turned)
     if where == "scores":
         scores = graph.scaled(scores, scale)
-    mask = draw.choice(["none", "none", "causal", "keys", "bias", "window" if keys >= queries else "causal"])  # a row without a key has no one result
+    mask = draw.choice(["none", "none", "causal", "keys", "bias", *(["window", "band", "from"] if keys >= queries else ["causal"])])  # a row without a key has no one result
     low = {half: -65504.0, brain: -3e38, single: -3e38}[graph.kind]
-    if mask in ("causal", "window"):
+    if mask in ("causal", "window", "band", "from"):
         row, column = np.arange(queries)[:, None] + max(keys - queries, 0), np.arange(keys)[None]
-        allowed = (column <= row) & ((column > row - 100) if mask == "window" else True)
+        before, behind = draw.randint(1, 300), draw.randint(0, 300)
+        allowed = (column <= row + {"band": behind, "from": keys}.get(mask, 0)) & ((column > row - before) if mask != "causal" else True)
         band = np.where(allowed, np.float32(0), np.float32(low))
         scores = graph.binary("Add", scores, graph.constant(bits16(band) if graph.kind == brain else band.astype(graph.kind)))
     elif mask == "keys":

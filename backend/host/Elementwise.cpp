@@ -6,6 +6,8 @@
 // lanes that are not live hold.
 #include "backend/host/Elementwise.h"
 
+#include "backend/math/MathFunctions.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -18,6 +20,7 @@
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsX86.h"
+#include "llvm/IR/PatternMatch.h"
 
 #include <numeric>
 
@@ -304,8 +307,8 @@ static bool dividesToQuantize(Operation *op) {
          std::abs(*divisor) < 1e30 && getElementTypeOrSelf(op->getResult(0)).isF32();
 }
 
-/// 2^n for whole n, as AVX-512's instruction that scales 1 by 2^n (vscalefps).
-static llvm::Value *wholePowerOfTwo(llvm::IRBuilder<> &ir, llvm::Value *n) {
+/// p 2^n for whole n, rounded once: AVX-512's vscalefps.
+static llvm::Value *scaleByPower(llvm::IRBuilder<> &ir, llvm::Value *p, llvm::Value *n) {
   constexpr int currentRounding = 4;
   auto *vector = dyn_cast<llvm::FixedVectorType>(n->getType());
   unsigned width = vector ? vector->getNumElements() : 1, lanes = width <= 4 ? 4 : width <= 8 ? 8 : 16;
@@ -313,28 +316,29 @@ static llvm::Value *wholePowerOfTwo(llvm::IRBuilder<> &ir, llvm::Value *n) {
     auto half = [&](unsigned first) {
       SmallVector<int> places(width / 2);
       std::iota(places.begin(), places.end(), first);
-      return wholePowerOfTwo(ir, ir.CreateShuffleVector(n, places));
+      return scaleByPower(ir, ir.CreateShuffleVector(p, places), ir.CreateShuffleVector(n, places));
     };
     return llvm::concatenateVectors(ir, {half(0), half(width / 2)});
   }
   auto *type = llvm::FixedVectorType::get(ir.getFloatTy(), lanes);
   SmallVector<int> padding(lanes, -1);
   std::iota(padding.begin(), padding.begin() + width, 0);
-  llvm::Value *padded = !vector          ? ir.CreateInsertElement(llvm::PoisonValue::get(type), n, uint64_t(0))
-                        : width == lanes ? n
-                                         : ir.CreateShuffleVector(n, padding);
-  llvm::Value *one = llvm::ConstantFP::get(type, 1.0);
-  SmallVector<llvm::Value *> operands = {one, padded, one,
+  auto padded = [&](llvm::Value *value) {
+    return !vector          ? ir.CreateInsertElement(llvm::PoisonValue::get(type), value, uint64_t(0))
+           : width == lanes ? value
+                            : ir.CreateShuffleVector(value, padding);
+  };
+  SmallVector<llvm::Value *> operands = {padded(p), padded(n), llvm::Constant::getNullValue(type),
                                          llvm::ConstantInt::getAllOnesValue(ir.getIntNTy(lanes == 16 ? 16 : 8))};
   if (lanes == 16)
     operands.push_back(ir.getInt32(currentRounding));
   ID scale = lanes == 16  ? intrinsic::x86_avx512_mask_scalef_ps_512
              : lanes == 8 ? intrinsic::x86_avx512_mask_scalef_ps_256
                           : intrinsic::x86_avx512_mask_scalef_ps_128;
-  llvm::Value *power = ir.CreateIntrinsic(scale, {}, operands);
-  return !vector          ? ir.CreateExtractElement(power, uint64_t(0))
-         : width == lanes ? power
-                          : ir.CreateShuffleVector(power, ArrayRef(padding).take_front(width));
+  llvm::Value *scaled = ir.CreateIntrinsic(scale, {}, operands);
+  return !vector          ? ir.CreateExtractElement(scaled, uint64_t(0))
+         : width == lanes ? scaled
+                          : ir.CreateShuffleVector(scaled, ArrayRef(padding).take_front(width));
 }
 
 /// Whether `op` adds to a loop-carried sum.
@@ -345,13 +349,28 @@ static bool addsToSum(Operation *op) {
          });
 }
 
+/// The factors of `product` if it is x times a power of two of at most 1. That is exact, unless it is subnormal.
+static std::optional<std::pair<llvm::Value *, llvm::Value *>> exactFactors(llvm::Value *product) {
+  using namespace llvm::PatternMatch;
+  llvm::Value *x = nullptr;
+  const llvm::APFloat *factor = nullptr;
+  if (!match(product, m_c_FMul(m_Value(x), m_APFloat(factor))) || factor->getExactLog2() == INT_MIN ||
+      factor->getExactLog2() > 0)
+    return std::nullopt;
+  return std::pair(x, llvm::ConstantFP::get(product->getType(), *factor));
+}
+
 /// A product and an addition to it are rounded separately, as in the model, because a comparison behind them may depend
-/// on the last bit. Only loop-carried sums may be contracted to fma.
+/// on the last bit. Only loop-carried sums may be contracted to fma, and left operands that are not rounded.
 static llvm::Value *emitBinary(llvm::IRBuilder<> &ir, Operation *op, llvm::Instruction::BinaryOps opcode,
                                ArrayRef<llvm::Value *> v) {
+  bool isSum = isa<arith::AddFOp, arith::SubFOp>(op) && !addsToSum(op);
+  if (auto factors = isSum ? exactFactors(v[0]) : std::nullopt)
+    return ir.CreateIntrinsic(intrinsic::fma, {v[0]->getType()},
+                              {factors->first, factors->second, isa<arith::SubFOp>(op) ? ir.CreateFNeg(v[1]) : v[1]});
   llvm::IRBuilder<>::FastMathFlagGuard guard(ir);
   llvm::FastMathFlags flags = ir.getFastMathFlags();
-  if (isa<arith::AddFOp, arith::SubFOp>(op) && !addsToSum(op))
+  if (isSum)
     flags.setAllowContract(false);
   ir.setFastMathFlags(flags);
   return ir.CreateBinOp(opcode, v[0], v[1]);
@@ -362,6 +381,8 @@ static llvm::Value *emitWide(llvm::IRBuilder<> &ir, Operation *op, ArrayRef<llvm
   StringRef name = op->getName().getStringRef();
   if (dividesToQuantize(op))
     return divideByConstant(ir, v[0], v[1], *splatOf(op->getOperand(1)));
+  if (exponentOfScale(op))
+    return scaleByPower(ir, v[0], v[1]);
   if (const InstructionRow *row = find(binaryRows, op))
     return emitBinary(ir, op, row->opcode, v);
   if (const IntrinsicRow *row = find(intrinsicRows, op)) {
@@ -383,7 +404,7 @@ static llvm::Value *emitWide(llvm::IRBuilder<> &ir, Operation *op, ArrayRef<llvm
   if (name == "arith.negf")
     return ir.CreateFNeg(v[0]);
   if (name == "math.exp2") // of a whole number: the only one that MathExpansion leaves here
-    return wholePowerOfTwo(ir, v[0]);
+    return scaleByPower(ir, llvm::ConstantFP::get(v[0]->getType(), 1.0), v[0]);
   if (name == "arith.select")
     return ir.CreateSelect(v[0], v[1], v[2]);
   if (auto compare = dyn_cast<arith::CmpFOp>(op))
@@ -397,6 +418,14 @@ static llvm::Value *emitWide(llvm::IRBuilder<> &ir, Operation *op, ArrayRef<llvm
   if (name.starts_with("math.is"))
     return classify(ir, name, v[0]);
   return divide(ir, name, v[0], v[1]);
+}
+
+Value exponentOfScale(Operation *op) {
+  auto product = dyn_cast<arith::MulFOp>(op); // an edited stage may have the attribute anywhere
+  if (!product || !product->hasAttr(scalesAttr) || !getElementTypeOrSelf(product.getType()).isF32())
+    return {};
+  auto power = product.getRhs().getDefiningOp<math::Exp2Op>();
+  return power && power->hasAttr(wholeAttr) ? power.getOperand() : Value();
 }
 
 llvm::Value *emitElementwise(llvm::IRBuilder<> &ir, Operation *op, ArrayRef<llvm::Value *> operands, unsigned width) {

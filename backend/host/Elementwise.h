@@ -19,6 +19,10 @@ bool isElementwise(mlir::Operation *op);
 /// A rough number of instructions that `op` takes for one vector: what it costs to compute it again.
 unsigned elementwiseCost(mlir::Operation *op);
 
+/// n, if `op` is a product p 2^n that is one instruction (scalesAttr of backend/math/MathFunctions.h): emitElementwise
+/// then takes n in place of the power. Null for every other operation.
+mlir::Value exponentOfScale(mlir::Operation *op);
+
 /// Emits `op` on operands of `width` lanes; null if there is no rule for it.
 llvm::Value *emitElementwise(llvm::IRBuilder<> &ir, mlir::Operation *op, llvm::ArrayRef<llvm::Value *> operands,
                              unsigned width);

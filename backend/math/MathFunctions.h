@@ -29,12 +29,16 @@ struct NativeMath {
   bool exp2 = false;
   bool log2 = false;  // math.log2 stays
   bool rsqrt = false; // math.rsqrt stays
-  /// One instruction computes 2^n for whole n: a math.exp2 that exp is built on stays, with the attribute `whole`.
+  /// One instruction computes p 2^n for whole n: a math.exp2 that exp is built on stays, with the attribute `whole`,
+  /// and so does its product with p, with `scales`. The target must compute the product at once: 2^n may overflow.
   bool wholeExp2 = false;
 };
 
-/// On a math.exp2: its argument is a whole number or NaN.
+/// On a math.exp2: its argument is a whole number, infinite or NaN.
 inline constexpr llvm::StringLiteral wholeAttr = "whole";
+/// On a product of p and a math.exp2 of a whole n, which nothing else uses: p 2^n is rounded once, also where the power
+/// alone is out of range.
+inline constexpr llvm::StringLiteral scalesAttr = "scales";
 
 /// Builds formulas at the builder's insertion point; `type` is f32 or f64, or a shaped type of them.
 class MathFunctions {

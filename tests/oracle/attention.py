@@ -196,7 +196,24 @@ def causal(case):
     return case.join(g.op("MatMul", shares, g.op("Cast", case.split(case.tensor("v", case.keys)), to=TensorProto.FLOAT)))
 
 
-KINDS = [bert, torch_sdpa, selected, decomposed, folded, grouped, relative, causal]
+def windowed(case):
+    """A mask that is arithmetic on positions: keys from some before the row on, and in half of the cases to some behind it."""
+    g = case.graph
+    query, key = case.tensor("q", case.rows), case.tensor("k", case.keys)
+    count = lambda tensor: g.op("Gather", g.op("Shape", tensor), g.const(1, np.int64), axis=0)
+    positions = lambda tensor: g.op("Range", g.const(0, np.int64), count(tensor), g.const(1, np.int64))
+    row, column = g.op("Unsqueeze", positions(query), g.const([1], np.int64)), g.op("Unsqueeze", positions(key), g.const([0], np.int64))
+    before = max(0, case.rows - case.keys) + int(case.random.integers(0, 80))  # each row has a key
+    live = g.op("GreaterOrEqual", column, g.op("Sub", row, g.const(before, np.int64)))
+    if case.random.random() < 0.5:
+        last = g.op("Add", row, g.const(int(case.random.integers(0, 80)), np.int64))
+        live = g.op("And", live, g.op("LessOrEqual", column, last))
+    scores = g.op("MatMul", g.op("Mul", case.split(query), g.const(case.scale())), case.split(key, perm=(0, 2, 3, 1)))
+    shares = g.op("Softmax", g.op("Where", live, scores, g.const(-np.inf)), axis=-1)
+    return case.join(g.op("MatMul", shares, case.split(case.tensor("v", case.keys))))
+
+
+KINDS = [bert, torch_sdpa, selected, decomposed, folded, grouped, relative, causal, windowed]
 
 
 def write(folder, case, result):

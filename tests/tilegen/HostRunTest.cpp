@@ -133,6 +133,7 @@ TEST_P(HostRunTest, WithTheMatrixUnit) {
 TEST_P(HostRunTest, UnderTheSchedulesOfShortVectors) { run("x86-64-v3", unchanged); }
 TEST_P(HostRunTest, UnderTheSchedulesOfBlocks) { run("sm_90a", unchanged); }
 TEST_P(HostRunTest, UnderOddSchedules) { run("x86-64-v4", oddSizes); }
+TEST_P(HostRunTest, UnderOddTilesOfWholeRows) { run("x86-64-v4", oddTiles); }
 TEST_P(HostRunTest, WithContractionsAsGemv) { run("x86-64-v4", asGemv); }
 TEST_P(HostRunTest, UnderSmallPowersOfTwo) { run("sm_90a", smallPowers); }
 TEST_P(HostRunTest, WithUnrolledWindows) { run("sm_90a", unrolledWindows); }

@@ -80,6 +80,12 @@ tile::ScheduleAttr unchanged(tile::ScheduleAttr schedule) { return schedule; }
 tile::ScheduleAttr oddSizes(tile::ScheduleAttr schedule) { return perturb(schedule, true); }
 tile::ScheduleAttr smallPowers(tile::ScheduleAttr schedule) { return perturb(schedule, false); }
 
+tile::ScheduleAttr oddTiles(tile::ScheduleAttr schedule) {
+  tile::ScheduleAttr odd = oddSizes(schedule);
+  return tile::ScheduleAttr::ofVector(schedule.getContext(), schedule.getRoot(), odd.getTile(), schedule.getReduce(),
+                                      schedule.getRegisters());
+}
+
 tile::ScheduleAttr twoGroups(tile::ScheduleAttr schedule) {
   tile::ScheduleAttr small = smallPowers(schedule);
   if (small.getRoot() != graph::RootKind::Matmul)

@@ -20,6 +20,8 @@ using Change = tile::ScheduleAttr (*)(tile::ScheduleAttr);
 tile::ScheduleAttr unchanged(tile::ScheduleAttr schedule);
 tile::ScheduleAttr oddSizes(tile::ScheduleAttr schedule);
 tile::ScheduleAttr smallPowers(tile::ScheduleAttr schedule);
+/// Tiles as those of oddSizes; what is reduced or contracted is not cut further.
+tile::ScheduleAttr oddTiles(tile::ScheduleAttr schedule);
 /// The same with two groups of warps for products, whose last rows of tiles are filled.
 tile::ScheduleAttr twoGroups(tile::ScheduleAttr schedule);
 /// Windows in straight code, in tiles and steps that do not divide them; the rest as smallPowers.

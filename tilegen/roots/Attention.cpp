@@ -57,6 +57,7 @@ public:
   LogicalResult emit();
 
 private:
+  int64_t multipleOfFirst();
   void boundKeys();
   Value endOfTile(AffineExpr expr, bool highest, int64_t multiple = 1);
   std::optional<KeysBetween> neutralKeys(const NeutralMask &mask);
@@ -143,6 +144,17 @@ Value AttentionEmitter::endOfTile(AffineExpr expr, bool highest, int64_t multipl
   return value ? emitter.index(value.replaceDims(used), offsets) : Value();
 }
 
+/// What the number of the first key is a multiple of. Tiles from another multiple of keysTogether on may pass the last
+/// key, even if they divide the number of keys. Then something must exclude the keys behind it: the mask of a tile that
+/// may be cut, the end of a vector's loop, or a mask that excludes all of them for every row.
+int64_t AttentionEmitter::multipleOfFirst() {
+  IndexAlgebra facts = space.nest.algebra();
+  bool excludes = llvm::any_of(space.keysBelow, [&](AffineExpr expr) {
+    return isVectors() || facts.isNonNegative(emitter.sizeOf(keys) - expr);
+  });
+  return !emitter.isEven(keys) || excludes ? keysTogether : emitter.tileOf(keys);
+}
+
 /// Sets the first key and the end of the keys that the tile visits. There is at least one, so that a tile whose rows
 /// have no keys that count needs no code of its own.
 void AttentionEmitter::boundKeys() {
@@ -150,7 +162,7 @@ void AttentionEmitter::boundKeys() {
     if (Value value = endOfTile(expr, /*highest=*/true))
       end = smaller(end ? end : allKeys, value);
   for (AffineExpr expr : space.keysFrom)
-    if (Value value = endOfTile(expr, /*highest=*/false, keysTogether))
+    if (Value value = endOfTile(expr, /*highest=*/false, multipleOfFirst()))
       first = larger(first ? first : emitter.indexConstant(0), value);
   if (!end)
     return;

@@ -14,10 +14,14 @@ namespace {
 // Vectors: a step's keys and values are copied into panels, once for all rows of a program, so many rows are best. A
 // row's maximum and sum cost as much as some 60 of its keys in every step, so many keys are best too, as long as the
 // scores, which are read again, stay in the second-level cache. Eight heads of 1,024 keys of 64 take 14.0 ms with 96
-// rows and steps of 256 keys, 12.5 with 192 and 512, 11.9 with 256 and 1,024.
+// rows and steps of 256 keys, 12.5 with 192 and 512, 11.9 with 256 and 1,024. If one step takes all keys, the programs
+// of a head find them packed by the one before (backend/host/plan/RepeatedTiles.h), and no sums are scaled: 1,500 to
+// 2,048 keys take 0.90 of the time so, though rows are fewer. Of 3,072 keys there would be so few rows that programs
+// which are not neighbours on one thread, and pack the keys each, take 1.26 of the time.
 // Under a causal mask a program of fewer rows visits fewer keys that the mask excludes: 1,024 rows take 7.9 ms by 258,
 // 7.4 by 132 or 96.
 constexpr int64_t mostRows = 384, mostKeys = 1024, stepOfUnknown = 512, scoreElements = 1 << 18;
+constexpr int64_t mostKeysAtOnce = 2048, mostPanelElements = 1 << 20; // of keys and values, for each thread
 constexpr int64_t mostRowsBelowDiagonal = 132;
 constexpr int64_t registerRows = 6;
 
@@ -82,7 +86,12 @@ tile::ScheduleAttr vectors::scheduleAttention(const KernelSpace &space, const Ta
   int64_t lanes = target.vectorBits / 32;
   // Four vectors where they divide the columns of the values, so that no register tile has three.
   int64_t vectors = target.vectorRegisters == 32 && llvm::alignTo(*sizes.columns, lanes) % (4 * lanes) == 0 ? 4 : 2;
-  int64_t keys = sizes.keys ? evenTile(llvm::alignTo(*sizes.keys, lanes), mostKeys, lanes) : stepOfUnknown;
+  bool takesAll = sizes.keys && *sizes.keys <= mostKeysAtOnce &&
+                  *sizes.keys * (*sizes.head + *sizes.columns) <= mostPanelElements && space.keysBelow.empty() &&
+                  space.keysFrom.empty();
+  int64_t keys = takesAll     ? llvm::alignTo(*sizes.keys, lanes)
+                 : sizes.keys ? evenTile(llvm::alignTo(*sizes.keys, lanes), mostKeys, lanes)
+                              : stepOfUnknown;
   int64_t most = space.keysBelow.empty() ? mostRows : mostRowsBelowDiagonal;
   int64_t together = std::clamp(scoreElements / keys, registerRows, most);
   int64_t rows = evenTile(sizes.rows.value_or(together), together, registerRows);

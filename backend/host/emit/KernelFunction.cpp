@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -59,22 +60,39 @@ void KernelFunction::loadArguments() {
 }
 
 Status KernelFunction::run(llvm::function_ref<void()> emitProgram) {
-  SmallVector<Ix, 3> grid;
   Ix programs = math.constant(1);
   for (unsigned i = 0; i < 3; ++i) {
     grid.push_back(evaluate(kernel.getGrid(), i));
     programs = math.mul(programs, grid.back());
   }
   std::optional<int64_t> count = math.facts(programs).high;
-  Ix first = math.define(function->getArg(1), Facts::between(0, std::nullopt), 0),
-     last = math.define(function->getArg(2), Facts::between(0, count), 0);
-  math.loop(first, last, 1, [&](Ix program) {
-    Ix rest = math.floorDiv(program, grid[0]);
-    programId = {math.mod(program, grid[0]), math.mod(rest, grid[1]), math.floorDiv(rest, grid[1])};
+  firstProgram = math.define(function->getArg(1), Facts::between(0, std::nullopt), 0);
+  Ix last = math.define(function->getArg(2), Facts::between(0, count), 0);
+  math.loop(firstProgram, last, 1, [&](Ix number) {
+    program = number;
+    programId = idsOf(program);
     emitProgram();
   });
   ir.CreateRetVoid();
   return status;
+}
+
+/// The coordinates of a program in the grid.
+SmallVector<Ix, 3> KernelFunction::idsOf(Ix number) {
+  Ix rest = math.floorDiv(number, grid[0]);
+  return {math.mod(number, grid[0]), math.mod(rest, grid[1]), math.floorDiv(rest, grid[1])};
+}
+
+llvm::Value *KernelFunction::differsFromPrevious(ArrayRef<Value> values) {
+  llvm::Value *isSame = math.less(firstProgram, program);
+  llvm::SaveAndRestore restore(programId, idsOf(math.max(math.sub(program, math.constant(1)), math.constant(0))));
+  for (Value value : values) {
+    Ix before = index(value);
+    llvm::SaveAndRestore current(programId, idsOf(program));
+    Ix now = index(value);
+    isSame = math.both(isSame, math.both(math.negate(math.less(before, now)), math.negate(math.less(now, before))));
+  }
+  return math.negate(isSame);
 }
 
 void KernelFunction::fail(Operation *op, const Twine &reason) {

@@ -21,6 +21,9 @@ public:
   /// Emits the loop over programs around `emitProgram` and returns from the function. The first failure is the result.
   Status run(llvm::function_ref<void()> emitProgram);
 
+  /// Whether this is the call's first program, or one of `values` is another index than for the program before.
+  llvm::Value *differsFromPrevious(llvm::ArrayRef<mlir::Value> values);
+
   /// Records that the kernel cannot be compiled, for `run` to return. The caller goes on emitting with an arbitrary
   /// value.
   void fail(mlir::Operation *op, const llvm::Twine &reason);
@@ -64,6 +67,7 @@ public:
 private:
   void loadArguments();
   Ix indexOf(mlir::Operation *op);
+  llvm::SmallVector<Ix, 3> idsOf(Ix number);
 
   tile::KernelOp kernel;
   llvm::Function *function;
@@ -71,7 +75,8 @@ private:
   Ix aheadBytes = nullptr;
   llvm::SmallVector<llvm::Value *> buffers;
   llvm::SmallVector<Ix> symbols;
-  llvm::SmallVector<Ix, 3> programId;
+  llvm::SmallVector<Ix, 3> grid, programId;
+  Ix firstProgram = nullptr, program = nullptr;
   llvm::DenseMap<mlir::Value, Ix> indices; // of symbols and loops
   Status status;
 };

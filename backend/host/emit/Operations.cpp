@@ -32,8 +32,11 @@ Rows Operations::elementwise(Operation *op, const Position &position) {
     function.fail(op, "there is no rule for this operation on tiles");
     return poison(op->getResult(0), position);
   }
+  SmallVector<Value> read(op->getOperands());
+  if (Value exponent = exponentOfScale(op))
+    read[1] = exponent;
   SmallVector<Rows> operands;
-  for (Value operand : op->getOperands())
+  for (Value operand : read)
     operands.push_back(values.tileOf(operand, position));
   Rows result;
   for (unsigned row = 0; row < position.rows.size(); ++row) {

@@ -26,6 +26,20 @@ void Program::emit(const Steps &steps) {
 
 void Program::emitNest(const Nest &nest) {
   emitAddress(nest);
+  if (nest.keptFor) {
+    emitWaiting();
+    math.when(function.differsFromPrevious(*nest.keptFor), [&] {
+      emitOpened(nest);
+      emitWaiting();
+    });
+  } else {
+    emitOpened(nest);
+  }
+  if (nest.isBuffered)
+    values.setMemory(nest.roots.front().value, memory.inWorkspace(nest.roots.front().target));
+}
+
+void Program::emitOpened(const Nest &nest) {
   if (nest.order == Nest::Order::Rows) {
     OpenNest opened = open(nest);
     if (!waiting.empty() && !sharesRows(waiting.back(), opened))
@@ -40,8 +54,6 @@ void Program::emitNest(const Nest &nest) {
     else
       transposedBlocks.storeByColumns(open(nest));
   }
-  if (nest.isBuffered)
-    values.setMemory(nest.roots.front().value, memory.inWorkspace(nest.roots.front().target));
 }
 
 /// Emits the waiting nests together, row by row, so that a row stays in the first-level cache from the first nest to

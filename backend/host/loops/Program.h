@@ -22,6 +22,7 @@ public:
 private:
   void emitAddress(const Nest &nest);
   void emitNest(const Nest &nest);
+  void emitOpened(const Nest &nest);
   void emitLoop(const MemoryLoop &loop);
   void emitWaiting();
   void openLoops(llvm::MutableArrayRef<OpenNest> nests, unsigned axis);

@@ -49,7 +49,9 @@ struct Nest {
   unsigned laneAxis = 0; // along which vectors lie: 0 (columns), or another if there is one column
   llvm::SmallVector<int64_t> shape;
   llvm::SmallVector<Root> roots;
-  bool isBuffered = false;                             // later readers of the root's value read its buffer
+  bool isBuffered = false; // later readers of the root's value read its buffer
+  /// Set: the buffer keeps the tile of the program before this one while none of these indices changes.
+  std::optional<llvm::SmallVector<mlir::Value>> keptFor = {};
   tile::StoreOp onlyReader = {};                       // of the root's buffer, if there is one
   llvm::SmallVector<tile::StoreOp> limits = {};        // by axis: its bounds end the loop; null: the shape does
   int64_t columnUnit = 1;                              // a loop over columns that `limits` ends is rounded up to it

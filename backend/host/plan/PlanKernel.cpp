@@ -7,6 +7,7 @@
 #include "backend/host/plan/CarriedTiles.h"
 #include "backend/host/plan/DotOperands.h"
 #include "backend/host/plan/RegisterBlocked.h"
+#include "backend/host/plan/RepeatedTiles.h"
 #include "backend/host/plan/SharedValues.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -184,6 +185,12 @@ void Planner::buffer(Value value, int64_t panel, Nest &open, Steps &steps, tile:
   nest.onlyReader = onlyReader;
   if (loadsTransposed(value, vectors.narrow))
     nest.order = Nest::Order::TransposedLoad;
+  if (contracted.count(value) && &steps == &plan.steps) { // a loop may run no iteration in the program before
+    SmallVector<Value> decisive = {value};
+    if (plan.keys.axisOf(value))
+      decisive.push_back(plan.keys.firstLessCount());
+    nest.keptFor = indicesIfRepeated(decisive);
+  }
   close(nest, steps);
   buffered.insert(value);
   buffers[value] = target;

@@ -152,6 +152,41 @@ TEST_P(ContractionKernels, MatmulOfHalves) {
   }
 }
 
+/// Three batches of 5 blocks of 8 rows. The right side is turned and packed once for a batch, wherever a call begins.
+TEST_P(ContractionKernels, RightSideOfABatchIsPackedOnce) {
+  const char *text = R"(
+tile.kernel @f(%a: !tile.buffer<f32, () -> (3, 37, 48)>, %b: !tile.buffer<f32, () -> (3, 64, 48)>, %y: !tile.buffer<f32, () -> (3, 37, 64)>)
+    attributes {grid = affine_map<() -> (15, 1, 1)>, schedule = #tile.schedule<matmul, tile = [1, 8, 64], reduce = [48], registers = [4, 64]>} {
+  %p = tile.program_id 0
+  %c0 = arith.constant 0 : index
+  %r = tile.size (d0) -> ((d0 mod 5) * 8)(%p)
+  %n = tile.size (d0) -> (d0 floordiv 5)(%p)
+  %zero = arith.constant dense<0.0> : tensor<1x8x64xf32>
+  %ta = tile.load %a[%n, %r, %c0] bounds () -> (3, 37, 48) map (d0, d1, d2) -> (d0, d1, d2) : !tile.buffer<f32, () -> (3, 37, 48)> -> tensor<1x8x48xf32>
+  %tb = tile.load %b[%n, %c0, %c0] bounds () -> (3, 48, 64) map (d0, d1, d2) -> (d0, d2, d1) : !tile.buffer<f32, () -> (3, 64, 48)> -> tensor<1x48x64xf32>
+  %d = tile.dot %ta, %tb, %zero : tensor<1x8x48xf32>, tensor<1x48x64xf32>, tensor<1x8x64xf32>
+  tile.store %d, %y[%n, %r, %c0] bounds () -> (3, 37, 64) map (d0, d1, d2) -> (d0, d1, d2) : tensor<1x8x64xf32> -> !tile.buffer<f32, () -> (3, 37, 64)>
+  tile.return
+})";
+  Runner runner(text, GetParam());
+  ASSERT_EQ(runner.error(), "");
+  constexpr int64_t batches = 3;
+  MatmulShape s{37, 64, 48};
+  std::vector<float> a, b; // of all batches, the right side turned
+  std::vector<double> want;
+  for (unsigned n = 0; n < batches; ++n) {
+    std::vector<float> left = randomFloats(s.m * s.k, 30 + n), right = randomFloats(s.k * s.n, 40 + n);
+    llvm::append_range(a, left);
+    for (int64_t j = 0; j < s.n; ++j)
+      for (int64_t k = 0; k < s.k; ++k)
+        b.push_back(right[k * s.n + j]);
+    llvm::append_range(want, multiply(left, right, s));
+  }
+  Guarded y(batches * s.m * s.n);
+  runner.run("f", {a.data(), b.data(), y.data()}, {}, {batches * 5, 1, 1});
+  expectClose(y, want, 1e-5);
+}
+
 /// A convolution, channels last, by nested loops over its window: the left side is gathered with a guard.
 TEST_P(ContractionKernels, ConvolutionWithPadding) {
   Runner runner(R"(

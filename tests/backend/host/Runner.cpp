@@ -7,6 +7,7 @@
 
 #include "mlir/Parser/Parser.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -60,10 +61,12 @@ uint64_t Runner::run(const std::string &name, std::vector<void *> buffers, std::
   uint64_t errorWord = 0;
   HostKernelArgs arguments{buffers.data(), scalars.data(), grid.data(), aligned, &errorWord, /*fetchAhead=*/4096};
   auto entry = reinterpret_cast<HostKernel>(static_cast<char *>(code) + kernel.entry);
-  // Two calls, as two threads would make: any split of the grid must do.
+  // Two calls, as two threads would make, which have a workspace each: any split of the grid must do.
   int64_t programs = grid[0] * grid[1] * grid[2], half = programs / 2;
-  entry(&arguments, 0, half);
-  entry(&arguments, half, programs);
+  for (auto [first, last] : {std::pair(int64_t(0), half), {half, programs}}) {
+    std::ranges::fill(workspace, char(0xff));
+    entry(&arguments, first, last);
+  }
   return errorWord;
 }
 

@@ -108,6 +108,53 @@ module attributes {graph.nodes = ["a|Attention"]} {
         : tensor<1x120x40xf32>, tensor<1x40x16xf32> -> tensor<1x120x16xf32>
     graph.return %o : tensor<1x120x16xf32>
   }
+  // Keys from 10 before the row on, and no last one: tiles of 64 keys end with the last key.
+  graph.kernel @from(%q: tensor<2x128x16xf32>, %k: tensor<2x128x16xf32>, %v: tensor<2x128x16xf32>) -> tensor<2x128x16xf32> attributes {graph.keys_from = affine_map<(d0, d1, d2) -> (d1 - 10)>, root = #graph.root<attention>} {
+    %s = graph.contract %q, %k maps [affine_map<(b, m, n, d) -> (b, m, d)>, affine_map<(b, m, n, d) -> (b, n, d)>, affine_map<(b, m, n, d) -> (b, m, n)>]
+        : tensor<2x128x16xf32>, tensor<2x128x16xf32> -> tensor<2x128x128xf32>
+    %row = graph.iota dim 1 : tensor<2x128x128xi64>
+    %key = graph.iota dim 2 : tensor<2x128x128xi64>
+    %width = arith.constant dense<10> : tensor<2x128x128xi64>
+    %first = arith.subi %row, %width : tensor<2x128x128xi64>
+    %live = arith.cmpi sge, %key, %first : tensor<2x128x128xi64>
+    %never = arith.constant dense<0xFF800000> : tensor<2x128x128xf32>
+    %x = arith.select %live, %s, %never {graph.neutral_from = affine_map<(d0, d1, d2) -> (d1 - 10)>} : tensor<2x128x128xi1>, tensor<2x128x128xf32>
+    %m = graph.reduce <max> %x axes [2] : tensor<2x128x128xf32> -> tensor<2x128xf32>
+    %mb = graph.broadcast %m dims [0, 1] : tensor<2x128xf32> -> tensor<2x128x128xf32>
+    %d = arith.subf %x, %mb : tensor<2x128x128xf32>
+    %e = math.exp %d : tensor<2x128x128xf32>
+    %t = graph.reduce <sum> %e axes [2] : tensor<2x128x128xf32> -> tensor<2x128xf32>
+    %tb = graph.broadcast %t dims [0, 1] : tensor<2x128xf32> -> tensor<2x128x128xf32>
+    %p = arith.divf %e, %tb : tensor<2x128x128xf32>
+    %o = graph.contract %p, %v maps [affine_map<(b, m, e, n) -> (b, m, n)>, affine_map<(b, m, e, n) -> (b, n, e)>, affine_map<(b, m, e, n) -> (b, m, e)>]
+        : tensor<2x128x128xf32>, tensor<2x128x16xf32> -> tensor<2x128x16xf32>
+    graph.return %o : tensor<2x128x16xf32>
+  }
+  // From 10 keys before the row to 10 behind it, of which the last rows have fewer.
+  graph.kernel @band(%q: tensor<2x128x16xf32>, %k: tensor<2x128x16xf32>, %v: tensor<2x128x16xf32>) -> tensor<2x128x16xf32> attributes {graph.keys_below = affine_map<(d0, d1, d2) -> (d1 + 11)>, graph.keys_from = affine_map<(d0, d1, d2) -> (d1 - 10)>, root = #graph.root<attention>} {
+    %s = graph.contract %q, %k maps [affine_map<(b, m, n, d) -> (b, m, d)>, affine_map<(b, m, n, d) -> (b, n, d)>, affine_map<(b, m, n, d) -> (b, m, n)>]
+        : tensor<2x128x16xf32>, tensor<2x128x16xf32> -> tensor<2x128x128xf32>
+    %row = graph.iota dim 1 : tensor<2x128x128xi64>
+    %key = graph.iota dim 2 : tensor<2x128x128xi64>
+    %width = arith.constant dense<10> : tensor<2x128x128xi64>
+    %first = arith.subi %row, %width : tensor<2x128x128xi64>
+    %behind = arith.cmpi sge, %key, %first : tensor<2x128x128xi64>
+    %last = arith.addi %row, %width : tensor<2x128x128xi64>
+    %before = arith.cmpi sle, %key, %last : tensor<2x128x128xi64>
+    %live = arith.andi %behind, %before : tensor<2x128x128xi1>
+    %never = arith.constant dense<0xFF800000> : tensor<2x128x128xf32>
+    %x = arith.select %live, %s, %never {graph.neutral_below = affine_map<(d0, d1, d2) -> (d1 + 11)>, graph.neutral_from = affine_map<(d0, d1, d2) -> (d1 - 10)>} : tensor<2x128x128xi1>, tensor<2x128x128xf32>
+    %m = graph.reduce <max> %x axes [2] : tensor<2x128x128xf32> -> tensor<2x128xf32>
+    %mb = graph.broadcast %m dims [0, 1] : tensor<2x128xf32> -> tensor<2x128x128xf32>
+    %d = arith.subf %x, %mb : tensor<2x128x128xf32>
+    %e = math.exp %d : tensor<2x128x128xf32>
+    %t = graph.reduce <sum> %e axes [2] : tensor<2x128x128xf32> -> tensor<2x128xf32>
+    %tb = graph.broadcast %t dims [0, 1] : tensor<2x128xf32> -> tensor<2x128x128xf32>
+    %p = arith.divf %e, %tb : tensor<2x128x128xf32>
+    %o = graph.contract %p, %v maps [affine_map<(b, m, e, n) -> (b, m, n)>, affine_map<(b, m, e, n) -> (b, n, e)>, affine_map<(b, m, e, n) -> (b, m, e)>]
+        : tensor<2x128x128xf32>, tensor<2x128x16xf32> -> tensor<2x128x16xf32>
+    graph.return %o : tensor<2x128x16xf32>
+  }
   // Three query heads on each of two heads of keys: rows of a tile may be of two heads.
   graph.kernel @grouped(%q: tensor<2x3x23x16xf32>, %k: tensor<2x31x16xf32>, %v: tensor<2x31x16xf32>) -> tensor<2x3x23x16xf32> attributes {graph.keys_below = affine_map<(d0, d1, d2, d3) -> (d2 + 9)>, graph.keys_from = affine_map<(d0, d1, d2, d3) -> (d2 - 3)>, root = #graph.root<attention>} {
     %s = graph.contract %q, %k maps [affine_map<(h, g, m, n, d) -> (h, g, m, d)>, affine_map<(h, g, m, n, d) -> (h, n, d)>, affine_map<(h, g, m, n, d) -> (h, g, m, n)>]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules of attentions on GPUs: which have warps that copy beside warps that multiply, and in what tiles.
+// Schedules of attentions: in what tiles, and on GPUs which have warps that copy beside warps that multiply.
 #include "tilegen/schedule/SelectSchedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -111,6 +111,16 @@ constexpr Row rows[] = {
     {96, 512, 512, 64, "sm_80", "tile = [1, 64, 64], reduce = [64, 64], warps = 4, stages = 2", false, true},
     {32, 512, 512, 256, "sm_90a", "tile = [1, 64, 256], reduce = [16, 256], warps = 4, stages = 2", false, true},
     {4, 1, 4096, 64, "sm_90a", "tile = [1, 16, 64], reduce = [32, 64], stages = 2, parts = 16", false, true},
+    // Cores: all keys in one step, of as many rows as leave the scores in a cache. More keys, and keys of large heads,
+    // in even steps of about a thousand, and few rows at a time below a diagonal.
+    {12, 197, 197, 64, "x86-64-v4", "tile = [1, 197, 64], reduce = [208, 64], registers = [6, 64]", false, true},
+    {8, 1024, 1024, 64, "x86-64-v4", "tile = [1, 258, 64], reduce = [1024, 64], registers = [6, 64]", false, true},
+    {6, 1500, 1500, 64, "x86-64-v4", "tile = [1, 192, 64], reduce = [1504, 64], registers = [6, 64]", false, true},
+    {6, 2048, 2048, 64, "x86-64-v4", "tile = [1, 138, 64], reduce = [2048, 64], registers = [6, 64]", false, true},
+    {6, 2049, 2049, 64, "x86-64-v4", "tile = [1, 258, 64], reduce = [1040, 64], registers = [6, 64]", false, true},
+    {1, 1500, 1500, 512, "x86-64-v4", "tile = [1, 378, 512], reduce = [752, 512], registers = [6, 64]", false, true},
+    {8, 1024, 1024, 64, "x86-64-v4", "tile = [1, 150, 64], reduce = [1024, 64], registers = [6, 64]", true, true},
+    {6, 1500, 1500, 64, "x86-64-v4", "tile = [1, 138, 64], reduce = [752, 64], registers = [6, 64]", true, true},
 };
 INSTANTIATE_TEST_SUITE_P(Table, AttentionSchedulesTest, testing::ValuesIn(rows));
 

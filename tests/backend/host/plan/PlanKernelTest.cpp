@@ -36,6 +36,8 @@ std::string describe(const Steps &steps) {
       text += "transposed ";
     if (!nest.registerBlocked.empty())
       text += "blocked ";
+    if (nest.keptFor)
+      text += "repeated ";
     if (nest.laneAxis)
       text += "along " + std::to_string(nest.laneAxis) + " ";
     Value value = nest.roots.front().value;
@@ -210,6 +212,33 @@ TEST(PlanKernel, AKeptLeftSideOfADotIsWhole) {
   KernelPlan plan = planOf(parsed);
   EXPECT_EQ(describe(plan.steps), "buffer tile.load; blocked store x2");
   EXPECT_FALSE(std::get<Nest>(plan.steps.front()).limits.front());
+}
+
+/// All programs turn the same right side. One that is turned within a loop may not be there yet, as the loop may have
+/// run no iteration in the program before.
+TEST(PlanKernel, ARightSideIsRepeatedOutsideOfLoops) {
+  auto product = [](const std::string &before, const std::string &behind) {
+    return R"(
+tile.kernel @k(%a: !tile.buffer<f32, () -> (64, 32)>, %b: !tile.buffer<f32, () -> (64, 32)>, %y: !tile.buffer<f32, () -> (64, 64)>)
+    attributes {grid = affine_map<() -> (4, 1, 1)>, schedule = #tile.schedule<matmul, tile = [16, 64], reduce = [32], registers = [4, 64]>} {
+  %p = tile.program_id 0
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %times = tile.size (d0) -> (d0 mod 2)(%p)
+  %m = tile.size (d0) -> (d0 * 16)(%p)
+  %none = arith.constant dense<0.0> : tensor<16x64xf32>
+  %l = tile.load %a[%m, %c0] bounds () -> (64, 32) map (d0, d1) -> (d0, d1) : !tile.buffer<f32, () -> (64, 32)> -> tensor<16x32xf32>
+  %r = tile.load %b[%c0, %c0] bounds () -> (32, 64) map (d0, d1) -> (d1, d0) : !tile.buffer<f32, () -> (64, 32)> -> tensor<32x64xf32>
+  )" + before +
+           R"(
+  %s = tile.dot %l, %r, %none : tensor<16x32xf32>, tensor<32x64xf32>, tensor<16x64xf32>
+  tile.store %s, %y[%m, %c0] bounds () -> (64, 64) map (d0, d1) -> (d0, d1) : tensor<16x64xf32> -> !tile.buffer<f32, () -> (64, 64)>
+  )" + behind +
+           "\n  tile.return\n}";
+  };
+  ParsedKernel once(product("", "")), within(product("scf.for %i = %c0 to %times step %c1 {", "}"));
+  EXPECT_EQ(describe(planOf(once).steps), "transposed repeated buffer tile.load; blocked store");
+  EXPECT_EQ(describe(planOf(within).steps), "loop { | transposed buffer tile.load; blocked store | }");
 }
 
 TEST(PlanKernel, AWindowIsCopiedUnlessTheScheduleReadsItInPlace) {

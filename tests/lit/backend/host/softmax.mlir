@@ -3,7 +3,10 @@
 
 // CHECK-LABEL: softmax:
 // CHECK: vcmpunordps {{.*}}%zmm
-// CHECK: vscalefps
+// An exponential is scaled by one instruction, which leaves out elements whose exponential is 0.
+// CHECK: vcmpnltps {{.*}}, %k{{[1-7]}}
+// CHECK: vscalefps %zmm{{[0-9]+}}, %zmm{{[0-9]+}}, %zmm{{[0-9]+}} {%k{{[1-7]}}} {z}
+// CHECK-NOT: vmulps
 // CHECK: vmovups %zmm{{.*}}, {{.*}}(
 // CHECK-NOT: {{^[[:space:]]j}}
 // CHECK: vaddps {{.*}}%zmm

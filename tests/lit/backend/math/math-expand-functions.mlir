@@ -24,7 +24,8 @@ func.func @tanh(%x: tensor<1x64xf16>) -> tensor<1x64xf16> {
 // NATIVE-NOT: math.rsqrt
 // WHOLE-LABEL: func.func @exp(
 // WHOLE: %[[POWER:.*]] = math.exp2 %{{.*}} {whole} : f32
-// WHOLE: arith.mulf %{{.*}}, %[[POWER]] : f32
+// WHOLE: %[[SCALED:.*]] = arith.mulf %{{.*}}, %[[POWER]] {scales} : f32
+// WHOLE: arith.select %{{.*}}, %{{.*}}, %[[SCALED]] : f32
 // WRONG: expected native functions among exp2, whole_exp2, log2 and rsqrt, got 'exp'
 func.func @exp(%x: f32, %d: f64) -> (f32, f32, f64) {
   %e = math.exp %x : f32

@@ -81,6 +81,35 @@ module attributes {graph.nodes = ["qk|MatMul", "mul|Mul", "where|Where", "softma
 
 // -----
 
+// A single head: the softmax has no dimension for it, the contractions have.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.launch @matmul_softmax(
+// CHECK-NOT: graph.launch
+#qd = affine_map<(b, h, m, n, d) -> (b, h, m, d)>
+#kd = affine_map<(b, h, m, n, d) -> (b, h, n, d)>
+#mn = affine_map<(b, h, m, n, d) -> (b, h, m, n)>
+#ne = affine_map<(b, h, m, e, n) -> (b, h, n, e)>
+#sh = affine_map<(b, h, m, e, n) -> (b, h, m, n)>
+#me = affine_map<(b, h, m, e, n) -> (b, h, m, e)>
+module attributes {graph.nodes = ["qk|MatMul", "softmax|Softmax", "pv|MatMul"]} {
+  func.func @main(%q: tensor<8x1x64x32xf32>, %k: tensor<8x1x96x32xf32>, %v: tensor<8x1x96x32xf32>) -> tensor<8x1x64x32xf32> {
+    %s = graph.contract %q, %k maps [#qd, #kd, #mn] {graph.node = 0 : i64} : tensor<8x1x64x32xf32>, tensor<8x1x96x32xf32> -> tensor<8x1x64x96xf32>
+    %0 = graph.reshape %s {graph.node = 0 : i64} : tensor<8x1x64x96xf32> -> tensor<8x64x96xf32>
+    %m = graph.reduce <max> %0 axes [2] {graph.node = 1 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %mb = graph.broadcast %m dims [0, 1] {graph.node = 1 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %d = arith.subf %0, %mb {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %e = math.exp %d {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %t = graph.reduce <sum> %e axes [2] {graph.node = 1 : i64} : tensor<8x64x96xf32> -> tensor<8x64xf32>
+    %tb = graph.broadcast %t dims [0, 1] {graph.node = 1 : i64} : tensor<8x64xf32> -> tensor<8x64x96xf32>
+    %p = arith.divf %e, %tb {graph.node = 1 : i64} : tensor<8x64x96xf32>
+    %1 = graph.reshape %p {graph.node = 1 : i64} : tensor<8x64x96xf32> -> tensor<8x1x64x96xf32>
+    %o = graph.contract %1, %v maps [#sh, #ne, #me] {graph.node = 2 : i64} : tensor<8x1x64x96xf32>, tensor<8x1x96x32xf32> -> tensor<8x1x64x32xf32>
+    return %o : tensor<8x1x64x32xf32>
+  }
+}
+
+// -----
+
 // The scores are an output too.
 // CHECK-LABEL: func.func @main
 // CHECK: graph.launch
