@@ -18,8 +18,8 @@ static constexpr double expRest[] = {0.4999999308645419, 0.1666652096973187, 0.0
 // Below this argument the result is 0.
 static constexpr double leastArgument = -104;
 
-/// 2^n exp(r), rounded once. Where the result is 0 the selection lets the target leave out the scaling: just below the
-/// subnormal numbers it takes an Intel core 55 ns for a vector, and every masked element of a softmax is there.
+/// 2^n exp(r), rounded once. Where the result is 0, as for every masked element of a softmax, the selection lets the
+/// target leave out the scaling: just below the subnormal numbers that takes an Intel core 55 ns for a vector.
 Value MathFunctions::expByWholeExp2(Value x) {
   constexpr double magic = 0x1.8p23, ln2 = std::numbers::ln2;
   constexpr float most = static_cast<float>(ln2), rest = static_cast<float>(ln2 - most);

@@ -149,10 +149,9 @@ Value AttentionEmitter::endOfTile(AffineExpr expr, bool highest, int64_t multipl
 /// may be cut, the end of a vector's loop, or a mask that excludes all of them for every row.
 int64_t AttentionEmitter::multipleOfFirst() {
   IndexAlgebra facts = space.nest.algebra();
-  bool excludes = llvm::any_of(space.keysBelow, [&](AffineExpr expr) {
-    return isVectors() || facts.isNonNegative(emitter.sizeOf(keys) - expr);
-  });
-  return !emitter.isEven(keys) || excludes ? keysTogether : emitter.tileOf(keys);
+  auto excludes = [&](AffineExpr below) { return facts.isNonNegative(emitter.sizeOf(keys) - below); };
+  bool mayPass = !emitter.isEven(keys) || (end && isVectors()) || llvm::any_of(space.keysBelow, excludes);
+  return mayPass ? keysTogether : emitter.tileOf(keys);
 }
 
 /// Sets the first key and the end of the keys that the tile visits. There is at least one, so that a tile whose rows

@@ -15,9 +15,9 @@ namespace {
 // row's maximum and sum cost as much as some 60 of its keys in every step, so many keys are best too, as long as the
 // scores, which are read again, stay in the second-level cache. Eight heads of 1,024 keys of 64 take 14.0 ms with 96
 // rows and steps of 256 keys, 12.5 with 192 and 512, 11.9 with 256 and 1,024. If one step takes all keys, the programs
-// of a head find them packed by the one before (backend/host/plan/RepeatedTiles.h), and no sums are scaled: 1,500 to
-// 2,048 keys take 0.90 of the time so, though rows are fewer. Of 3,072 keys there would be so few rows that programs
-// which are not neighbours on one thread, and pack the keys each, take 1.26 of the time.
+// of a head find them packed by the one before (backend/host/plan/RepeatedTiles.h), and no sums are scaled: 1,500 and
+// 2,048 keys take 0.91 and 0.92 of the time so, though rows are fewer. Of 3,072 keys there would be so few rows that
+// programs which are not neighbours on one thread, and pack the keys each, take 1.26 of the time.
 // Under a causal mask a program of fewer rows visits fewer keys that the mask excludes: 1,024 rows take 7.9 ms by 258,
 // 7.4 by 132 or 96.
 constexpr int64_t mostRows = 384, mostKeys = 1024, stepOfUnknown = 512, scoreElements = 1 << 18;

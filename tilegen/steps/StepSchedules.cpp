@@ -28,19 +28,20 @@ constexpr StepCluster stepClusters[] = {
 /// The most that a step may take: a kernel for each step takes 2.1 to 2.5.
 constexpr double longestStep = 2.0;
 
-int64_t mostWeightsTogether(const std::vector<std::string> &targets) {
-  bool areCores = llvm::all_of(targets, [](const std::string &name) {
+static bool allAre(const std::vector<std::string> &targets, bool (*predicate)(const TargetDesc &)) {
+  return llvm::all_of(targets, [&](const std::string &name) {
     Expected<const TargetDesc *> target = findTarget(name);
-    return target && (*target)->model == ProgramModel::Vector;
+    return target && predicate(**target);
   });
+}
+
+int64_t mostWeightsTogether(const std::vector<std::string> &targets) {
+  bool areCores = allAre(targets, [](const TargetDesc &target) { return target.model == ProgramModel::Vector; });
   return areCores ? int64_t(1) << 18 : std::numeric_limits<int64_t>::max();
 }
 
 bool runSteps(const std::vector<std::string> &targets) {
-  return llvm::all_of(targets, [](const std::string &name) {
-    Expected<const TargetDesc *> target = findTarget(name);
-    return target && (*target)->clusterBlocks > 0;
-  });
+  return allAre(targets, [](const TargetDesc &target) { return target.clusterBlocks > 0; });
 }
 
 std::optional<int64_t> blocksOfStates(const KernelSpace &space, tile::ScheduleAttr schedule) {

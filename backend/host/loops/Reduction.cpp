@@ -175,9 +175,10 @@ Rows Reduction::results(const Accumulators &accumulators, unsigned resultWidth, 
 static bool looksForNaN(tile::KernelOp kernel) {
   auto looks = [](Operation *op) {
     auto compare = dyn_cast<arith::CmpFOp>(op);
-    bool isUnordered =
-        compare && llvm::is_contained({arith::CmpFPredicate::UNO, arith::CmpFPredicate::ORD}, compare.getPredicate());
-    return isUnordered || isa<math::IsNaNOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+    bool isLook =
+        compare && (compare.getLhs() == compare.getRhs() ||
+                    llvm::is_contained({arith::CmpFPredicate::UNO, arith::CmpFPredicate::ORD}, compare.getPredicate()));
+    return isLook || isa<math::IsNaNOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
   };
   return kernel.walk(looks).wasInterrupted();
 }
