@@ -59,6 +59,8 @@ public:
   virtual void arrive(Builder &b, Value barrier) = 0;
   /// Waits for a phase of that parity (i32).
   virtual void waitPhase(Builder &b, Value barrier, Value parity) = 0;
+  /// Lets so much time pass that copies which can start have ended. Only injected faults need it.
+  virtual void pause(Builder &b) = 0;
 
   /// A barrier of `threads` threads; `number` (i32) is from 1 to 15.
   virtual void roleBarrier(Builder &b, Value number, unsigned threads) = 0;

@@ -164,6 +164,7 @@ private:
   void lowerRingWait(tile::RingWaitOp op);
   void lowerRingDrain(tile::RingDrainOp op);
   void lowerRingRelease(tile::RingReleaseOp op);
+  void release(Value ring, Value step);
   void lowerBulkCopy(tile::BulkCopyOp op);
   class BulkStoreLowering;
   llvm::SmallVector<Value> takeWaiting(mlir::Block *block);

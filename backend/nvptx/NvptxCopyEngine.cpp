@@ -125,6 +125,12 @@ void NvptxCopyEngine::waitPhase(Builder &b, Value barrier, Value parity) {
       "r,r");
 }
 
+/// Ten times as long as a copy from the memory takes.
+void NvptxCopyEngine::pause(Builder &b) {
+  constexpr unsigned nanoseconds = 10'000;
+  callIntrinsic(b, "llvm.nvvm.nanosleep", {}, {wordConstant(b, nanoseconds)});
+}
+
 void NvptxCopyEngine::roleBarrier(Builder &b, Value number, unsigned threads) {
   callIntrinsic(b, "llvm.nvvm.barrier.cta.sync.aligned.count", {}, {number, wordConstant(b, threads)});
 }

@@ -28,6 +28,7 @@ public:
   void expectBytes(Builder &b, Value barrier, unsigned bytes) override;
   void arrive(Builder &b, Value barrier) override;
   void waitPhase(Builder &b, Value barrier, Value parity) override;
+  void pause(Builder &b) override;
   void roleBarrier(Builder &b, Value number, unsigned threads) override;
   void setRegisters(Builder &b, unsigned registers, bool more) override;
 

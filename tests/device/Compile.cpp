@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tilewright-device-cases OUT [TARGET] [--drop-masks|--drop-barriers|--drop-awaits|--drop-ring-waits|
-// --drop-store-waits|--drop-releases|--drop-acquires|--drop-arrivals|--all-are-last|--release-early|
-// --drop-proxy-fences|--drop-waits] [--only TEXT]: compiles every case for a GPU into a folder that
+// --drop-store-waits|--drop-releases|--drop-acquires|--drop-arrivals|--all-are-last|--drop-product-waits|
+// --release-early|--drop-proxy-fences|--give-early|--add-early|--drop-waits] [--only TEXT]: compiles every case for a GPU into a folder that
 // tilewright-device-check runs.
 //
 // OUT/cases.json says how to launch each case; its code, PTX or a code object, is in a file of its name. The options
@@ -89,19 +89,20 @@ static void writeList(const std::filesystem::path &folder, const std::string &ta
 static int refuseUsage() {
   std::cerr << "usage: tilewright-device-cases OUT [TARGET] [--drop-masks] [--drop-barriers] [--drop-awaits] "
                "[--drop-ring-waits] [--drop-store-waits] "
-               "[--drop-releases] [--drop-acquires] [--drop-arrivals] [--all-are-last] [--release-early] "
-               "[--drop-proxy-fences] [--give-early] [--add-early] [--drop-waits] [--only TEXT]\n";
+               "[--drop-releases] [--drop-acquires] [--drop-arrivals] [--all-are-last] "
+               "[--drop-product-waits] [--release-early] [--drop-proxy-fences] [--give-early] [--add-early] "
+               "[--drop-waits] [--only TEXT]\n";
   return 2;
 }
 
 /// Takes the options that inject faults out of `words`.
 static InjectedFaults takeFaults(std::vector<std::string> &words) {
   auto takes = [&](const char *word) { return std::erase(words, word) > 0; };
-  return {takes("--drop-masks"),      takes("--drop-barriers"),     takes("--drop-awaits"),
-          takes("--drop-ring-waits"), takes("--drop-store-waits"),  takes("--drop-releases"),
-          takes("--drop-acquires"),   takes("--drop-arrivals"),     takes("--all-are-last"),
-          takes("--release-early"),   takes("--drop-proxy-fences"), takes("--give-early"),
-          takes("--add-early")};
+  return {takes("--drop-masks"),         takes("--drop-barriers"),    takes("--drop-awaits"),
+          takes("--drop-ring-waits"),    takes("--drop-store-waits"), takes("--drop-releases"),
+          takes("--drop-acquires"),      takes("--drop-arrivals"),    takes("--all-are-last"),
+          takes("--drop-product-waits"), takes("--release-early"),    takes("--drop-proxy-fences"),
+          takes("--give-early"),         takes("--add-early")};
 }
 
 int main(int argc, char **argv) {

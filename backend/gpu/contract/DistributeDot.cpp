@@ -289,7 +289,7 @@ void KernelDistributor::lowerDotWait(DotWaitOp op) {
     llvm::append_range(acc, registersOf(accumulator));
   auto isRunning = [](Value sum) { return !sum.getDefiningOp<arith::ConstantOp>(); };
   llvm::copy_if(acc, std::back_inserter(running), isRunning);
-  SmallVector<Value> sums = faults_.releaseEarly ? running : target_.waitProducts(b_, op.getPending(), running);
+  SmallVector<Value> sums = faults_.dropProductWaits ? running : target_.waitProducts(b_, op.getPending(), running);
   const Value *next = sums.begin();
   for (Value &sum : acc)
     if (isRunning(sum))

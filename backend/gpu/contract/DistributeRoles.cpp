@@ -134,6 +134,10 @@ void KernelDistributor::lowerRingWait(RingWaitOp op) {
   if (!faults_.dropRingWaits)
     target_.copyEngine()->waitPhase(b_, ringBarrier(op.getRing(), slot, /*isEmpty=*/false),
                                     arith::AndIOp::create(b_, uses, i32(1)));
+  if (faults_.releaseEarly) {
+    release(op.getRing(), op.getStep());
+    target_.copyEngine()->pause(b_);
+  }
   scalars_.map(op.getSlot(), arith::IndexCastOp::create(b_, b_.getIndexType(), slot));
 }
 
@@ -154,10 +158,16 @@ void KernelDistributor::byFirstLane(llvm::function_ref<void()> build) {
 }
 
 /// One lane of each warp arrives at the slot's empty barrier.
+void KernelDistributor::release(Value ring, Value step) {
+  Value slot = positionOf(ring, step).slot;
+  byFirstLane([&] { target_.copyEngine()->arrive(b_, ringBarrier(ring, slot, /*isEmpty=*/true)); });
+}
+
+/// With the fault, waiting for a slot has released it already. The turns of groups are a ring that nobody waits for.
 void KernelDistributor::lowerRingRelease(RingReleaseOp op) {
-  auto [slot, uses] = positionOf(op.getRing(), op.getStep());
-  byFirstLane(
-      [&, slot = slot] { target_.copyEngine()->arrive(b_, ringBarrier(op.getRing(), slot, /*isEmpty=*/true)); });
+  auto isWait = [](Operation *user) { return isa<RingWaitOp>(user); };
+  if (!faults_.releaseEarly || llvm::none_of(op.getRing().getUsers(), isWait))
+    release(op.getRing(), op.getStep());
 }
 
 //===- Bulk copies ------------------------------------------------------------------------------------------------===//

@@ -233,7 +233,9 @@ TEST(InjectedFault, DroppedMasksOfStagedStores) {
 TEST(InjectedFault, DroppedProxyFencesOfStores) { EXPECT_TRUE(isSeenInRoles({.dropProxyFences = true})); }
 TEST(InjectedFault, DroppedRingWaits) { EXPECT_TRUE(isSeenInRoles({.dropRingWaits = true})); }
 TEST(InjectedFault, DroppedRingWaitsOfAttention) { EXPECT_TRUE(isSeen("attention", {.dropRingWaits = true})); }
-TEST(InjectedFault, EarlyReleases) { EXPECT_TRUE(isSeen("attention", {.releaseEarly = true})); }
+TEST(InjectedFault, DroppedProductWaits) { EXPECT_TRUE(isSeen("attention", {.dropProductWaits = true})); }
+TEST(InjectedFault, EarlyReleases) { EXPECT_TRUE(isSeenInRoles({.releaseEarly = true})); }
+TEST(InjectedFault, EarlyReleasesOfAttention) { EXPECT_TRUE(isSeen("attention", {.releaseEarly = true})); }
 TEST(InjectedFault, DroppedProxyFences) { EXPECT_TRUE(isSeen("attention", {.dropProxyFences = true})); }
 /// Of products of singles, whose left side is rewritten in shared memory.
 bool isSeenInSingles(InjectedFaults faults) {
@@ -242,6 +244,7 @@ bool isSeenInSingles(InjectedFaults faults) {
 TEST(InjectedFault, DroppedBarriersOfSingles) { EXPECT_TRUE(isSeenInSingles({.dropBarriers = true})); }
 TEST(InjectedFault, DroppedProxyFencesOfSingles) { EXPECT_TRUE(isSeenInSingles({.dropProxyFences = true})); }
 TEST(InjectedFault, DroppedRingWaitsOfSingles) { EXPECT_TRUE(isSeenInSingles({.dropRingWaits = true})); }
+TEST(InjectedFault, DroppedProductWaitsOfSingles) { EXPECT_TRUE(isSeenInSingles({.dropProductWaits = true})); }
 TEST(InjectedFault, EarlyReleasesOfSingles) { EXPECT_TRUE(isSeenInSingles({.releaseEarly = true})); }
 TEST(InjectedFault, DroppedMasks) { EXPECT_TRUE(isSeen("matmul", {.dropMasks = true})); }
 TEST(InjectedFault, DroppedMasksOfWindows) { EXPECT_TRUE(isSeen("sliding window", {.dropMasks = true})); }

@@ -55,6 +55,7 @@ void SimtEngine::expectBytes(Builder &b, Value barrier, unsigned bytes) {
 }
 void SimtEngine::arrive(Builder &b, Value barrier) { call(b, Arrive, barrier); }
 void SimtEngine::waitPhase(Builder &b, Value barrier, Value parity) { call(b, WaitPhase, {barrier, parity}); }
+void SimtEngine::pause(Builder &b) { call(b, Pause, {}); }
 void SimtEngine::roleBarrier(Builder &b, Value number, unsigned threads) {
   call(b, RoleBarrier, {number, wordConstant(b, threads)});
 }
@@ -249,6 +250,12 @@ void waitPhase(const std::byte *address, uint32_t parity) {
     }
   }
 }
+/// The other threads run until they must wait, so that copies whose slots were released start.
+void letOthersRun() {
+  constexpr int turns = 4; // of each thread of the block; the last one that releases may be behind by some
+  for (int turn = 0; turn < turns; ++turn, ++block->progress)
+    block->yield();
+}
 void roleBarrier(uint32_t number, uint32_t threads) {
   RunningBlock::Meeting &meeting = block->meetings[number];
   uint32_t generation = meeting.generation;
@@ -271,6 +278,6 @@ std::array<const void *, EngineVerbCount> test::engineVerbs() {
   set(WriteMatrices, ::writeMatrices), set(PrefetchLine, ::prefetchLine);
   set(MeetWarp, ::meetWarp), set(CopyBox, ::copyBox), set(MakeBarrier, ::makeBarrier), set(ExpectBytes, ::expectBytes),
       set(Arrive, ::arrive);
-  set(WaitPhase, ::waitPhase), set(RoleBarrier, ::roleBarrier);
+  set(WaitPhase, ::waitPhase), set(Pause, letOthersRun), set(RoleBarrier, ::roleBarrier);
   return verbs;
 }

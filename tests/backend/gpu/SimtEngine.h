@@ -35,6 +35,7 @@ enum EngineVerb {
   ExpectBytes,
   Arrive,
   WaitPhase,
+  Pause,
   RoleBarrier,
   EngineVerbCount
 };
@@ -57,6 +58,7 @@ public:
   void expectBytes(Builder &b, Value barrier, unsigned bytes) override;
   void arrive(Builder &b, Value barrier) override;
   void waitPhase(Builder &b, Value barrier, Value parity) override;
+  void pause(Builder &b) override;
   void roleBarrier(Builder &b, Value number, unsigned threads) override;
   void setRegisters(Builder &, unsigned, bool) override {}
 };
