@@ -107,9 +107,8 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(const Machine &machine
     return nullptr;
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast; // contraction only
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, machine.cpu, machine.features,
-                                                                          options, llvm::Reloc::PIC_, std::nullopt,
-                                                                          llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, machine.cpu, machine.features, options, llvm::Reloc::PIC_, std::nullopt, machine.effort));
 }
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {

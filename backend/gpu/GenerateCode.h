@@ -26,6 +26,7 @@ struct Machine {
   std::string *llvmText = nullptr; // receives the LLVM IR that the code is generated from, if set
   /// Facts about the whole module that the backend reads, by the names that it gives them.
   std::map<std::string, uint32_t> moduleFlags = {};
+  llvm::CodeGenOptLevel effort = llvm::CodeGenOptLevel::Aggressive; // of selection and registers, not of the optimizer
 };
 
 /// Loads the dialects whose operations lowering creates.

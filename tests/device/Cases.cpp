@@ -4,13 +4,14 @@
 
 #include "runtime/reference/Half.h"
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 namespace tilewright::test {
 
-double inputValue(const BufferSpec &spec, size_t buffer, int64_t index) {
+static double computedInput(const BufferSpec &spec, size_t buffer, int64_t index) {
   uint64_t x = (uint64_t(index) + 1) * 0x9e3779b97f4a7c15 + buffer * 0xd1b54a32d192ed03;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
   x = (x ^ x >> 27) * 0x94d049bb133111eb;
@@ -20,6 +21,25 @@ double inputValue(const BufferSpec &spec, size_t buffer, int64_t index) {
   if (findDType(spec.type)->isFloat)
     return rounded(spec.type, double(x >> 11) * 0x1p-52 - 1);
   return double(int64_t(x % 101) - 50); // twice that fits i8
+}
+
+/// Expected sums read every element often, so the last buffers' first ones are kept.
+double inputValue(const BufferSpec &spec, size_t buffer, int64_t index) {
+  constexpr int64_t most = 1 << 22;
+  struct Kept {
+    DType type = DType::F32;
+    int64_t below = 0;
+    std::vector<double> values;
+  };
+  static std::array<Kept, 8> all;
+  if (buffer >= all.size() || index >= most)
+    return computedInput(spec, buffer, index);
+  Kept &kept = all[buffer];
+  if (kept.type != spec.type || kept.below != spec.below)
+    kept = {spec.type, spec.below, {}};
+  for (auto next = int64_t(kept.values.size()); next <= index; ++next)
+    kept.values.push_back(computedInput(spec, buffer, next));
+  return kept.values[index];
 }
 
 void store(DType type, std::byte *at, double value) {

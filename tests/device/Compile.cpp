@@ -2,8 +2,7 @@
 // tilewright-device-cases OUT [TARGET] [--drop-masks|--drop-barriers|--drop-awaits|--drop-ring-waits|
 // --drop-store-waits|--drop-releases|--drop-acquires|--drop-arrivals|--all-are-last|--drop-product-waits|
 // --release-early|--drop-proxy-fences|--give-early|--add-early|--drop-waits] [--only TEXT]: compiles every case
-// for a GPU into a folder that
-// tilewright-device-check runs.
+// for a GPU into a folder that tilewright-device-check runs.
 //
 // OUT/cases.json says how to launch each case; its code, PTX or a code object, is in a file of its name. The options
 // inject faults; --only takes the cases whose names have the text.

@@ -2,6 +2,8 @@
 // A block of the imitated GPU while it runs: its threads are fibers, which yield where they must wait for others.
 #pragma once
 
+#include "tests/backend/gpu/Context.h"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -10,13 +12,10 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <ucontext.h>
 #include <utility>
 #include <vector>
 
 namespace tilewright::test {
-
-constexpr size_t stackBytes = 256 << 10;
 
 struct PendingCopy {
   std::byte *to;
@@ -46,12 +45,11 @@ struct EngineBarrier {
 };
 
 struct Fiber {
-  ucontext_t context;
-  std::vector<std::byte> stack = std::vector<std::byte>(stackBytes);
+  Context context;
   bool done = false, hasAwaited = false;                       // the kernels before
   uint32_t warpVisits = 0, blockVisits = 0, clusterVisits = 0; // how often it arrived at a meeting of its warp, ...
   uint32_t word = 0;                                           // what it brings to its warp's meeting
-  const void *given[2] = {};
+  const void *given = nullptr;                                 // what it brings besides
   std::deque<std::vector<PendingCopy>> groups{1};
   std::deque<std::vector<PendingRead>> products{1};
   std::deque<std::vector<PendingBox>> stores{1};
@@ -77,7 +75,6 @@ struct RunningBlock {
   };
   std::map<uint32_t, Meeting> meetings; // of roles, by the barrier's number
   std::vector<std::unique_ptr<Fiber>> fibers;
-  ucontext_t scheduler;
   unsigned current = 0;
   std::function<void()> body;
   std::vector<RunningBlock *> cluster; // its blocks by their numbers, this one too
@@ -95,7 +92,7 @@ struct RunningBlock {
     if (std::exchange(isPublishing, false))
       seen = shared;
   }
-  void yield() { swapcontext(&self().context, &scheduler); }
+  void yield() { self().context.giveWay(); }
   Fiber &inWarp(unsigned lane) { return *fibers[current / lanes * lanes + lane]; }
   unsigned lane() const { return current & (lanes - 1); }
 

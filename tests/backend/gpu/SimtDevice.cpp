@@ -87,7 +87,7 @@ static bool runRound(RunningBlock &state) {
     if (!state.fibers[t]->done) {
       running = true;
       state.current = t;
-      swapcontext(&state.scheduler, &state.fibers[t]->context);
+      state.fibers[t]->context.resume();
       state.progress += state.fibers[t]->done;
       if (state.waits)
         return false;

@@ -197,14 +197,14 @@ void awaitStores(uint32_t pending) {
 }
 /// PTX ISA, stmatrix .m8n8.x4: thread l gives the address of row l % 8 of matrix l / 8.
 void writeMatrices(std::byte *address, uint32_t word0, uint32_t word1, uint32_t word2, uint32_t word3) {
-  block->self().given[0] = address;
+  block->self().given = address;
   block->meetWarp();
   const uint32_t words[] = {word0, word1, word2, word3};
   unsigned lane = block->lane();
   for (unsigned matrix = 0; matrix < 4; ++matrix)
     for (unsigned i = 0; i < 2; ++i) {
       unsigned row = lane / 4, column = lane % 4 * 2 + i;
-      auto *start = static_cast<std::byte *>(const_cast<void *>(block->inWarp(matrix * 8 + row).given[0]));
+      auto *start = static_cast<std::byte *>(const_cast<void *>(block->inWarp(matrix * 8 + row).given));
       auto element = static_cast<uint16_t>(words[matrix] >> 16 * i);
       std::memcpy(start + column * 2, &element, sizeof element);
     }

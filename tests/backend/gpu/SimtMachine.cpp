@@ -67,7 +67,7 @@ void waitCopies(int32_t pending) {
 
 /// PTX ISA, ldmatrix .m8n8.x4: thread l gives the address of row l % 8 of matrix l / 8.
 void readMatrices(const std::byte *address, int32_t transposed, uint32_t *words) {
-  block->self().given[0] = address;
+  block->self().given = address;
   block->meetWarp();
   unsigned lane = block->lane();
   for (unsigned matrix = 0; matrix < 4; ++matrix) {
@@ -76,7 +76,7 @@ void readMatrices(const std::byte *address, int32_t transposed, uint32_t *words)
       unsigned row = lane / 4, column = lane % 4 * 2 + i;
       if (transposed)
         std::swap(row, column);
-      auto *start = static_cast<const std::byte *>(block->inWarp(matrix * 8 + row).given[0]);
+      auto *start = static_cast<const std::byte *>(block->inWarp(matrix * 8 + row).given);
       std::memcpy(&pair[i], start + column * 2, 2);
     }
     std::memcpy(&words[matrix], pair, 4);
@@ -100,10 +100,13 @@ float addSingles(float own, float received) { return own + received; }
 double addDoubles(double own, double received) { return own + received; }
 float log2Native(float x) { return std::log2(x); }
 
+/// A thread that has ended becomes one of the next block.
 void fiberMain() {
-  block->body();
-  block->self().done = true;
-  block->yield();
+  for (;;) {
+    block->body();
+    block->self().done = true;
+    block->yield();
+  }
 }
 } // namespace
 
@@ -155,6 +158,7 @@ Expected<std::unique_ptr<SimtProgram>> SimtProgram::compile(const std::string &t
                      featuresHere(),
                      llvm::CodeGenFileType::ObjectFile,
                      {}};
+  machine.effort = llvm::CodeGenOptLevel::None; // small cases take longer to compile than to run
   Expected<std::string> object = generateCode(**distributed, machine);
   if (!object)
     return object.status();
@@ -228,15 +232,13 @@ static void start(RunningBlock &state, unsigned sharedBytes) {
   state.sharedStart = -reinterpret_cast<uintptr_t>(state.shared.data()) & (sharedAlignment - 1);
   state.isPublishing = false;
   for (auto &fiber : state.fibers) {
+    if (!fiber->done) // it is new, or hangs
+      fiber->context.start(fiberMain);
     fiber->done = fiber->hasAwaited = false;
     fiber->warpVisits = fiber->blockVisits = fiber->clusterVisits = 0;
     fiber->groups.assign(1, {});
     fiber->products.assign(1, {});
     fiber->stores.assign(1, {});
-    getcontext(&fiber->context);
-    fiber->context.uc_stack = {fiber->stack.data(), 0, stackBytes}; // ss_sp, ss_flags, ss_size
-    fiber->context.uc_link = nullptr;
-    makecontext(&fiber->context, fiberMain, 0);
   }
   state.barriers.clear();
   state.meetings.clear();

@@ -11,8 +11,30 @@ using namespace tilewright;
 using namespace tilewright::test;
 
 namespace {
+/// Halves are looked up: without F16C a conversion is a call.
 float toFloat(uint16_t bits, bool isBrain) {
-  return isBrain ? std::bit_cast<float>(uint32_t(bits) << 16) : float(std::bit_cast<_Float16>(bits));
+  static const std::vector<float> halves = [] {
+    std::vector<float> all(1 << 16);
+    for (uint32_t half = 0; half < all.size(); ++half)
+      all[half] = float(std::bit_cast<_Float16>(static_cast<uint16_t>(half)));
+    return all;
+  }();
+  return isBrain ? std::bit_cast<float>(uint32_t(bits) << 16) : halves[bits];
+}
+
+/// Calls `multiply` once for the warp, when all its lanes have come. It gets a function from a lane to what that lane
+/// has passed, and adds to the sums of all lanes.
+template <typename Element, typename Sum, typename Multiply>
+void multiplyTogether(const Element *a, const Element *b, Sum *sums, const Multiply &multiply) {
+  struct Given {
+    const Element *a, *b;
+    Sum *sums;
+  } given{a, b, sums};
+  block->self().given = &given;
+  block->meetWarp();
+  if (block->lane() == 0)
+    multiply([](unsigned lane) { return *static_cast<const Given *>(block->inWarp(lane).given); });
+  block->meetWarp();
 }
 
 struct Element {
@@ -53,47 +75,42 @@ const std::map<int, Instruction> instructions = {
 };
 
 void multiply(int32_t which, int32_t isBrain, const uint16_t *a, const uint16_t *b, float *sums) {
-  const Instruction &instruction = instructions.at(which);
-  block->self().given[0] = a;
-  block->self().given[1] = b;
-  block->meetWarp();
-  std::vector<float> lhs(instruction.m * instruction.k), rhs(instruction.k * instruction.n);
-  for (unsigned l = 0; l < block->lanes; ++l) {
-    auto *la = static_cast<const uint16_t *>(block->inWarp(l).given[0]),
-         *lb = static_cast<const uint16_t *>(block->inWarp(l).given[1]);
-    for (unsigned i = 0; i < instruction.perLane[0]; ++i)
-      lhs[instruction.a(l, i).row * instruction.k + instruction.a(l, i).column] = toFloat(la[i], isBrain);
-    for (unsigned i = 0; i < instruction.perLane[1]; ++i)
-      rhs[instruction.b(l, i).row * instruction.n + instruction.b(l, i).column] = toFloat(lb[i], isBrain);
-  }
-  for (unsigned i = 0; i < instruction.perLane[2]; ++i) {
-    Element c = instruction.c(block->lane(), i);
-    for (unsigned k = 0; k < instruction.k; ++k)
-      sums[i] += lhs[c.row * instruction.k + k] * rhs[k * instruction.n + c.column];
-  }
-  block->meetWarp();
+  multiplyTogether(a, b, sums, [&](auto given) {
+    const Instruction &instruction = instructions.at(which);
+    std::vector<float> lhs(instruction.m * instruction.k), rhs(instruction.k * instruction.n);
+    for (unsigned l = 0; l < block->lanes; ++l) {
+      for (unsigned i = 0; i < instruction.perLane[0]; ++i)
+        lhs[instruction.a(l, i).row * instruction.k + instruction.a(l, i).column] = toFloat(given(l).a[i], isBrain);
+      for (unsigned i = 0; i < instruction.perLane[1]; ++i)
+        rhs[instruction.b(l, i).row * instruction.n + instruction.b(l, i).column] = toFloat(given(l).b[i], isBrain);
+    }
+    for (unsigned l = 0; l < block->lanes; ++l)
+      for (unsigned i = 0; i < instruction.perLane[2]; ++i) {
+        Element c = instruction.c(l, i);
+        float &sum = given(l).sums[i];
+        for (unsigned k = 0; k < instruction.k; ++k)
+          sum += lhs[c.row * instruction.k + k] * rhs[k * instruction.n + c.column];
+      }
+  });
 }
 
 int32_t toInteger(uint8_t byte, bool isUnsigned) { return isUnsigned ? byte : static_cast<int8_t>(byte); }
 
 /// PTX ISA, "Matrix Fragments for mma.m16n8k32": each lane has four words of A, two of B and four sums.
 void multiplyBytes(int32_t lhsUnsigned, int32_t rhsUnsigned, const uint8_t *a, const uint8_t *b, int32_t *sums) {
-  block->self().given[0] = a;
-  block->self().given[1] = b;
-  block->meetWarp();
-  int32_t lhs[16][32], rhs[32][8];
-  for (unsigned l = 0; l < block->lanes; ++l) {
-    auto *la = static_cast<const uint8_t *>(block->inWarp(l).given[0]),
-         *lb = static_cast<const uint8_t *>(block->inWarp(l).given[1]);
-    for (unsigned i = 0; i < 16; ++i)
-      lhs[l / 4 + (i / 4 % 2 ? 8 : 0)][l % 4 * 4 + i % 4 + (i >= 8 ? 16 : 0)] = toInteger(la[i], lhsUnsigned);
-    for (unsigned i = 0; i < 8; ++i)
-      rhs[l % 4 * 4 + i % 4 + (i >= 4 ? 16 : 0)][l / 4] = toInteger(lb[i], rhsUnsigned);
-  }
-  for (unsigned i = 0; i < 4; ++i)
-    for (unsigned k = 0; k < 32; ++k)
-      sums[i] += lhs[block->lane() / 4 + (i >= 2 ? 8 : 0)][k] * rhs[k][block->lane() % 4 * 2 + i % 2];
-  block->meetWarp();
+  multiplyTogether(a, b, sums, [&](auto given) {
+    int32_t lhs[16][32], rhs[32][8];
+    for (unsigned l = 0; l < block->lanes; ++l) {
+      for (unsigned i = 0; i < 16; ++i)
+        lhs[l / 4 + (i / 4 % 2 ? 8 : 0)][l % 4 * 4 + i % 4 + (i >= 8 ? 16 : 0)] = toInteger(given(l).a[i], lhsUnsigned);
+      for (unsigned i = 0; i < 8; ++i)
+        rhs[l % 4 * 4 + i % 4 + (i >= 4 ? 16 : 0)][l / 4] = toInteger(given(l).b[i], rhsUnsigned);
+    }
+    for (unsigned l = 0; l < block->lanes; ++l)
+      for (unsigned i = 0; i < 4; ++i)
+        for (unsigned k = 0; k < 32; ++k)
+          given(l).sums[i] += lhs[l / 4 + (i >= 2 ? 8 : 0)][k] * rhs[k][l % 4 * 2 + i % 2];
+  });
 }
 
 /// PTX ISA, cvt.rna.tf32: to nearest, ties away from zero; infinity stays, and NaN is always the same one.
@@ -116,26 +133,24 @@ float truncated(double exact) {
 /// PTX ISA, "Matrix Fragments for mma.m16n8k8": each lane has four words of A, two of B and four sums. How sums are
 /// rounded: Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores", 2021.
 void multiplyTf32(const float *a, const float *b, float *sums) {
-  block->self().given[0] = a;
-  block->self().given[1] = b;
-  block->meetWarp();
-  float lhs[16][8], rhs[8][8];
-  for (unsigned l = 0; l < block->lanes; ++l) {
-    auto *la = static_cast<const float *>(block->inWarp(l).given[0]),
-         *lb = static_cast<const float *>(block->inWarp(l).given[1]);
-    for (unsigned i = 0; i < 4; ++i)
-      lhs[l / 4 + (i % 2 ? 8 : 0)][l % 4 + (i >= 2 ? 4 : 0)] = asTf32(la[i]);
-    for (unsigned i = 0; i < 2; ++i)
-      rhs[l % 4 + 4 * i][l / 4] = asTf32(lb[i]);
-  }
-  for (unsigned i = 0; i < 4; ++i)
-    for (unsigned half : {0, 4}) { // four products and the sum so far are added exactly
-      double exact = sums[i];
-      for (unsigned k = half; k < half + 4; ++k)
-        exact += double(lhs[block->lane() / 4 + (i >= 2 ? 8 : 0)][k]) * rhs[k][block->lane() % 4 * 2 + i % 2];
-      sums[i] = truncated(exact);
+  multiplyTogether(a, b, sums, [&](auto given) {
+    float lhs[16][8], rhs[8][8];
+    for (unsigned l = 0; l < block->lanes; ++l) {
+      for (unsigned i = 0; i < 4; ++i)
+        lhs[l / 4 + (i % 2 ? 8 : 0)][l % 4 + (i >= 2 ? 4 : 0)] = asTf32(given(l).a[i]);
+      for (unsigned i = 0; i < 2; ++i)
+        rhs[l % 4 + 4 * i][l / 4] = asTf32(given(l).b[i]);
     }
-  block->meetWarp();
+    for (unsigned l = 0; l < block->lanes; ++l)
+      for (unsigned i = 0; i < 4; ++i)
+        for (unsigned half : {0, 4}) { // four products and the sum so far are added exactly
+          float &sum = given(l).sums[i];
+          double exact = sum;
+          for (unsigned k = half; k < half + 4; ++k)
+            exact += double(lhs[l / 4 + (i >= 2 ? 8 : 0)][k]) * rhs[k][l % 4 * 2 + i % 2];
+          sum = truncated(exact);
+        }
+  });
 }
 
 /// PTX ISA, "Strides" and "Swizzling modes" of wgmma's matrices: an element's bytes from the matrix's start, before
@@ -178,23 +193,31 @@ void noteReads(const SharedOperand &operand, unsigned across) {
 }
 
 /// PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16" and k32, whose sums lie alike: the thread's own, for
-/// which it needs nobody else.
+/// which it needs nobody else. `left` and `right` get k behind the row or the column.
 template <typename Sum>
-void addProducts(int32_t n, Sum *sums, unsigned depth, llvm::function_ref<Sum(unsigned, unsigned, unsigned)> product) {
+void addProducts(int32_t n, Sum *sums, unsigned depth, llvm::function_ref<Sum(unsigned, unsigned)> left,
+                 llvm::function_ref<Sum(unsigned, unsigned)> right) {
+  constexpr unsigned deepest = 32;
   unsigned lane = block->lane(), warp = block->current / block->lanes % 4;
-  for (int i = 0; i < n / 2; ++i) {
-    unsigned row = warp * 16 + lane / 4 + (i % 4 >= 2 ? 8 : 0), column = i / 4 * 8 + lane % 4 * 2 + i % 2;
+  Sum rows[2][deepest], column[deepest];
+  for (unsigned half : {0, 1})
     for (unsigned k = 0; k < depth; ++k)
-      sums[i] += product(row, column, k);
+      rows[half][k] = left(warp * 16 + lane / 4 + 8 * half, k);
+  for (int i = 0; i < n / 4; ++i) { // columns of a lane
+    for (unsigned k = 0; k < depth; ++k)
+      column[k] = right(i / 2 * 8 + lane % 4 * 2 + i % 2, k);
+    for (unsigned half : {0, 1})
+      for (unsigned k = 0; k < depth; ++k)
+        sums[i / 2 * 4 + half * 2 + i % 2] += rows[half][k] * column[k];
   }
 }
 void multiplyShared(int32_t n, int32_t isBrain, float *sums, const std::byte *a, uint32_t aPanels, uint32_t aAlongK,
                     uint32_t aRow, const std::byte *b, uint32_t bPanels, uint32_t bAlongK, uint32_t bRow) {
   SharedOperand lhs{a, aPanels, aAlongK, aRow}, rhs{b, bPanels, bAlongK, bRow};
   noteReads(lhs, 64), noteReads(rhs, n);
-  addProducts<float>(n, sums, 16, [&](unsigned row, unsigned column, unsigned k) {
-    return toFloat(lhs.at(row, k), isBrain) * toFloat(rhs.at(column, k), isBrain);
-  });
+  addProducts<float>(
+      n, sums, 16, [&](unsigned row, unsigned k) { return toFloat(lhs.at(row, k), isBrain); },
+      [&](unsigned column, unsigned k) { return toFloat(rhs.at(column, k), isBrain); });
 }
 void multiplySharedBytes(int32_t n, int32_t isUnsigned, int32_t *sums, const std::byte *a, uint32_t aPanels,
                          uint32_t aAlongK, uint32_t aRow, const std::byte *b, uint32_t bPanels, uint32_t bAlongK,
@@ -203,22 +226,23 @@ void multiplySharedBytes(int32_t n, int32_t isUnsigned, int32_t *sums, const std
   noteReads(lhs, 64), noteReads(rhs, n);
   if (!aAlongK || !bAlongK) // the instruction would read something else
     return;
-  addProducts<int32_t>(n, sums, 32, [&](unsigned row, unsigned column, unsigned k) {
-    return toInteger(lhs.byteAt(row, k), isUnsigned & 1) * toInteger(rhs.byteAt(column, k), isUnsigned & 2);
-  });
+  addProducts<int32_t>(
+      n, sums, 32, [&](unsigned row, unsigned k) { return toInteger(lhs.byteAt(row, k), isUnsigned & 1); },
+      [&](unsigned column, unsigned k) { return toInteger(rhs.byteAt(column, k), isUnsigned & 2); });
 }
 /// PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16": four lanes hold a row of the left side.
 void multiplyHeld(int32_t n, int32_t isBrain, float *sums, const uint16_t *held, const std::byte *b, uint32_t bPanels,
                   uint32_t bAlongK, uint32_t bRow) {
   SharedOperand rhs{b, bPanels, bAlongK, bRow};
   noteReads(rhs, n);
-  block->self().given[0] = held;
+  block->self().given = held;
   block->meetWarp();
-  addProducts<float>(n, sums, 16, [&](unsigned row, unsigned column, unsigned k) {
+  auto left = [&](unsigned row, unsigned k) {
     unsigned lane = row % 8 * 4 + k % 8 / 2, position = k % 2 + (row % 16 >= 8 ? 2 : 0) + (k >= 8 ? 4 : 0);
-    auto *elements = static_cast<const uint16_t *>(block->inWarp(lane).given[0]);
-    return toFloat(elements[position], isBrain) * toFloat(rhs.at(column, k), isBrain);
-  });
+    return toFloat(static_cast<const uint16_t *>(block->inWarp(lane).given)[position], isBrain);
+  };
+  addProducts<float>(n, sums, 16, left,
+                     [&](unsigned column, unsigned k) { return toFloat(rhs.at(column, k), isBrain); });
   block->meetWarp();
 }
 /// "... for wgmma.mma_async.m64nNk8". What tf32 has no bits for is not read, and four products and the sum so far are
@@ -246,11 +270,11 @@ void multiplyHeldSingles(int32_t n, int32_t, float *sums, const float *held, con
                          uint32_t bAlongK, uint32_t bRow) {
   SharedOperand rhs{b, bPanels, bAlongK, bRow};
   noteReads(rhs, n);
-  block->self().given[0] = held;
+  block->self().given = held;
   block->meetWarp();
   if (bAlongK) // the instruction would read something else
     addSingles(n, sums, rhs, [&](unsigned row, unsigned k) {
-      auto *elements = static_cast<const float *>(block->inWarp(row % 8 * 4 + k % 4).given[0]);
+      auto *elements = static_cast<const float *>(block->inWarp(row % 8 * 4 + k % 4).given);
       return elements[(row % 16 >= 8 ? 1 : 0) + (k >= 4 ? 2 : 0)];
     });
   block->meetWarp();
