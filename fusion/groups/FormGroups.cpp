@@ -13,6 +13,7 @@
 #include "fusion/groups/ShareLeftSides.h"
 #include "fusion/products/AlignedConstants.h"
 #include "fusion/products/JoinProducts.h"
+#include "fusion/products/ScaledOperands.h"
 #include "fusion/products/ScaledSlices.h"
 #include "fusion/products/WidenedOperands.h"
 #include "fusion/windows/ChannelsLast.h"
@@ -56,6 +57,7 @@ LogicalResult fusion::formGroups(ModuleOp module, FusionOptions options, FusionR
     normalize::shareEqual(main.front(), normalize::Sharing::All);
     joins = joinProducts(main, options.machine == Machine::Cpu ? joinedRowsOfCpus : anyRows);
     moveScalesOfSlices(main);
+    moveScalesOfOperands(main);
     if (options.machine == Machine::Gpu)
       narrowAccesses(main);
   }

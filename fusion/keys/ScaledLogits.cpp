@@ -85,8 +85,7 @@ std::optional<double> MagnitudeWalk::largest(Value value) {
 
 static bool isScale(double number) { return number >= leastScale && number <= mostScale; }
 
-/// What `value` is a positive constant times of, and that constant; null if it is none.
-static std::pair<Value, double> withoutFactor(Value value) {
+std::pair<Value, double> fusion::withoutFactor(Value value) {
   auto within = [](std::optional<double> factor) { return factor && isScale(*factor); };
   if (auto product = value.getDefiningOp<arith::MulFOp>())
     for (unsigned side : {0, 1})

@@ -19,6 +19,10 @@ struct ScaledLogits {
   double scale = 1; // positive
 };
 
+/// What `value` is a positive constant times of, and that constant; null if it is none, or so small or large that a
+/// product might vanish or overflow.
+std::pair<mlir::Value, double> withoutFactor(mlir::Value value);
+
 /// The logits with the positive constants that they are multiplied by last as `scale`. nullopt where units might be too
 /// large. Scores are taken to be at most 2^100: beyond that they are a factor of 2^28 from infinity.
 std::optional<ScaledLogits> scaledLogits(Attention attention);

@@ -20,3 +20,13 @@ std::optional<double> fusion::splatOf(Value value) {
     return std::nullopt;
   return elements.getSplatValue<APFloat>().convertToDouble();
 }
+
+Value fusion::splatLike(Value value, double number, OpBuilder &builder) {
+  auto type = cast<RankedTensorType>(value.getType());
+  bool isKnown = type.hasStaticShape();
+  auto constant = isKnown ? type : RankedTensorType::get({}, type.getElementType());
+  FloatAttr element = builder.getFloatAttr(type.getElementType(), number);
+  Value splat =
+      arith::ConstantOp::create(builder, value.getLoc(), DenseElementsAttr::get(constant, Attribute(element)));
+  return isKnown ? splat : graph::BroadcastOp::create(builder, value.getLoc(), type, splat, ArrayRef<int64_t>());
+}

@@ -2,7 +2,7 @@
 // Constants that are one number.
 #pragma once
 
-#include "mlir/IR/Value.h"
+#include "mlir/IR/Builders.h"
 
 #include <optional>
 
@@ -11,5 +11,8 @@ namespace tilewright::fusion {
 /// The number that all elements of a float constant are, seen through broadcasts, reshapes and widening; nullopt if it
 /// is none.
 std::optional<double> splatOf(mlir::Value value);
+
+/// A constant like `value`, of floats, whose elements are all `number`, whether or not the sizes are known.
+mlir::Value splatLike(mlir::Value value, double number, mlir::OpBuilder &builder);
 
 } // namespace tilewright::fusion

@@ -24,7 +24,8 @@ void Columns::run(Ix from, Ix to, Ix wholeTo, unsigned widest, const Position &p
   Facts last = math.facts(to);
   if (last.high == 1) // a tile of one column
     return steps(from, to, 1, false, false);
-  auto [wide, narrow, masks] = function.vectors;
+  unsigned narrow = std::min(function.vectors.narrow, widest); // a strip of few columns is half a vector
+  bool masks = function.vectors.masks;
   Ix wholeSize = math.sub(wholeTo, from);
   Ix wideEnd = from, narrowEnd = from;
   if (!last.high || *last.high >= widest)

@@ -17,20 +17,20 @@ module attributes {graph.nodes = ["slice|A", "product|B"]} {
 
 // -----
 
-// Refused: arithmetic would be repeated. The two scaled operands of equal size, slices of one tensor, share the other kernel.
+// Refused: arithmetic would be repeated. The two shifted operands of equal size, slices of one tensor, share the other kernel.
 // CHECK: fusion all: 2 launches
-// CHECK: (pointwise): scale, scale2
-// CHECK: scale is not fused with product because work would be repeated
+// CHECK: (pointwise): shift, shift2
+// CHECK: shift is not fused with product because work would be repeated
 #mk = affine_map<(m, n, k) -> (m, k)>
 #nk = affine_map<(m, n, k) -> (n, k)>
 #mn = affine_map<(m, n, k) -> (m, n)>
-module attributes {graph.nodes = ["scale|A", "scale2|A", "product|B"]} {
+module attributes {graph.nodes = ["shift|A", "shift2|A", "product|B"]} {
   func.func @main(%a: tensor<64x128xf32>) -> tensor<64x64xf32> {
     %c = arith.constant dense<0.125> : tensor<64x64xf32>
     %0 = graph.slice %a offsets affine_map<() -> (0, 0)> strides [1, 1] {graph.node = 0 : i64} : tensor<64x128xf32> -> tensor<64x64xf32>
-    %1 = arith.mulf %0, %c {graph.node = 0 : i64} : tensor<64x64xf32>
+    %1 = arith.addf %0, %c {graph.node = 0 : i64} : tensor<64x64xf32>
     %2 = graph.slice %a offsets affine_map<() -> (0, 64)> strides [1, 1] {graph.node = 1 : i64} : tensor<64x128xf32> -> tensor<64x64xf32>
-    %3 = arith.mulf %2, %c {graph.node = 1 : i64} : tensor<64x64xf32>
+    %3 = arith.addf %2, %c {graph.node = 1 : i64} : tensor<64x64xf32>
     %4 = graph.contract %1, %3 maps [#mk, #nk, #mn] {graph.node = 2 : i64} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
     return %4 : tensor<64x64xf32>
   }
