@@ -160,10 +160,7 @@ void fusion::scaleLast(Attention attention) {
     return;
   OpBuilder builder(attention.scores);
   auto times = [&](Value value, double factor) -> Value {
-    auto type = cast<RankedTensorType>(value.getType());
-    FloatAttr element = builder.getFloatAttr(type.getElementType(), factor);
-    Value splat = arith::ConstantOp::create(builder, value.getLoc(), DenseElementsAttr::get(type, Attribute(element)));
-    return arith::MulFOp::create(builder, value.getLoc(), value, splat);
+    return arith::MulFOp::create(builder, value.getLoc(), value, splatLike(value, factor, builder));
   };
   for (auto [op, other] : way.masks) {
     builder.setInsertionPoint(op);

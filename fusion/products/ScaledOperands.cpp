@@ -27,11 +27,13 @@ static bool movesElements(Operation *op) {
   return isa_and_nonnull<graph::ReshapeOp, graph::TransposeOp, graph::BroadcastOp, graph::SliceOp>(op);
 }
 
-/// Whether nothing computes the value: it is an input or a concatenation, or an access of one.
+/// Whether the value is an input, a concatenation, which an attention reads in place, or an access of one. A
+/// concatenation that something else reads, such as a cache that is an output, is stored by a kernel anyway, and that
+/// stores the scaled one beside it.
 static bool isMemory(Value value) {
   while (movesElements(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
-  return isa<BlockArgument>(value) || value.getDefiningOp<graph::ConcatOp>();
+  return isa<BlockArgument>(value) || (value.getDefiningOp<graph::ConcatOp>() && value.hasOneUse());
 }
 
 /// Follows an operand that nothing else reads back over accesses and rounding to a multiplication by a number.

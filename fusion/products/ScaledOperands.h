@@ -6,7 +6,8 @@
 //
 // Otherwise it is a kernel of its own, which reads and writes the whole operand, for operands take no arithmetic. An
 // epilogue multiplies for nothing, and a softmax takes the number with its exponential (keys/ScaledLogits.h). Where
-// something computes the operand, a product or other elementwise work, the number is already part of that.
+// something computes the operand, a product or other elementwise work, or stores it anyway, the number is already part
+// of that.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -132,3 +132,41 @@ module attributes {graph.nodes = ["x|Mul", "s|Conv"]} {
     return %s : tensor<1x9x9x24xf32>
   }
 }
+
+// -----
+
+// A cache with the newest key behind it, which an attention would read in place.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.launch @concat(
+// CHECK: graph.launch @matmul_mul(
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+module attributes {graph.nodes = ["cat|Concat", "k|Mul", "s|MatMul"]} {
+  func.func @main(%q: tensor<64x32xf32>, %cache: tensor<79x32xf32>, %k: tensor<1x32xf32>) -> tensor<64x80xf32> {
+    %c = arith.constant dense<0.125> : tensor<80x32xf32>
+    %0 = graph.concat axis 0 %cache, %k {graph.node = 0 : i64} : tensor<79x32xf32>, tensor<1x32xf32> -> tensor<80x32xf32>
+    %1 = arith.mulf %0, %c {graph.node = 1 : i64} : tensor<80x32xf32>
+    %s = graph.contract %q, %1 maps [#mk, #nk, #mn] {graph.node = 2 : i64} : tensor<64x32xf32>, tensor<80x32xf32> -> tensor<64x80xf32>
+    return %s : tensor<64x80xf32>
+  }
+}
+
+// -----
+
+// One that is an output is stored anyway, and the scaled one beside it.
+// CHECK-LABEL: func.func @main
+// CHECK: graph.launch @concat_mul(
+// CHECK: graph.launch @matmul(
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+module attributes {graph.nodes = ["cat|Concat", "k|Mul", "s|MatMul"]} {
+  func.func @main(%q: tensor<64x32xf32>, %cache: tensor<79x32xf32>, %k: tensor<1x32xf32>) -> (tensor<64x80xf32>, tensor<80x32xf32>) {
+    %c = arith.constant dense<0.125> : tensor<80x32xf32>
+    %0 = graph.concat axis 0 %cache, %k {graph.node = 0 : i64} : tensor<79x32xf32>, tensor<1x32xf32> -> tensor<80x32xf32>
+    %1 = arith.mulf %0, %c {graph.node = 1 : i64} : tensor<80x32xf32>
+    %s = graph.contract %q, %1 maps [#mk, #nk, #mn] {graph.node = 2 : i64} : tensor<64x32xf32>, tensor<80x32xf32> -> tensor<64x80xf32>
+    return %s, %0 : tensor<64x80xf32>, tensor<80x32xf32>
+  }
+}
