@@ -125,7 +125,7 @@ void NvptxCopyEngine::waitPhase(Builder &b, Value barrier, Value parity) {
       "r,r");
 }
 
-/// Ten times as long as a copy from the memory takes.
+/// About ten times as long as a copy from the memory takes.
 void NvptxCopyEngine::pause(Builder &b) {
   constexpr unsigned nanoseconds = 10'000;
   callIntrinsic(b, "llvm.nvvm.nanosleep", {}, {wordConstant(b, nanoseconds)});

@@ -160,7 +160,8 @@ void fusion::scaleLast(Attention attention) {
     return;
   OpBuilder builder(attention.scores);
   auto times = [&](Value value, double factor) -> Value {
-    return arith::MulFOp::create(builder, value.getLoc(), value, splatLike(value, factor, builder));
+    Value splat = splatOfType(cast<RankedTensorType>(value.getType()), factor, value.getLoc(), builder);
+    return arith::MulFOp::create(builder, value.getLoc(), value, splat);
   };
   for (auto [op, other] : way.masks) {
     builder.setInsertionPoint(op);

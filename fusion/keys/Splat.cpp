@@ -21,12 +21,10 @@ std::optional<double> fusion::splatOf(Value value) {
   return elements.getSplatValue<APFloat>().convertToDouble();
 }
 
-Value fusion::splatLike(Value value, double number, OpBuilder &builder) {
-  auto type = cast<RankedTensorType>(value.getType());
+Value fusion::splatOfType(RankedTensorType type, double number, Location loc, OpBuilder &builder) {
   bool isKnown = type.hasStaticShape();
   auto constant = isKnown ? type : RankedTensorType::get({}, type.getElementType());
   FloatAttr element = builder.getFloatAttr(type.getElementType(), number);
-  Value splat =
-      arith::ConstantOp::create(builder, value.getLoc(), DenseElementsAttr::get(constant, Attribute(element)));
-  return isKnown ? splat : graph::BroadcastOp::create(builder, value.getLoc(), type, splat, ArrayRef<int64_t>());
+  Value splat = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(constant, Attribute(element)));
+  return isKnown ? splat : graph::BroadcastOp::create(builder, loc, type, splat, ArrayRef<int64_t>());
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
 
 #include <optional>
 
@@ -12,7 +13,8 @@ namespace tilewright::fusion {
 /// is none.
 std::optional<double> splatOf(mlir::Value value);
 
-/// A constant like `value`, of floats, whose elements are all `number`, whether or not the sizes are known.
-mlir::Value splatLike(mlir::Value value, double number, mlir::OpBuilder &builder);
+/// A constant of floats whose elements are all `number`. Where the sizes of `type` are not known it is broadcast: a
+/// constant of unknown sizes can be printed but not parsed.
+mlir::Value splatOfType(mlir::RankedTensorType type, double number, mlir::Location loc, mlir::OpBuilder &builder);
 
 } // namespace tilewright::fusion

@@ -6,6 +6,7 @@
 #include "fusion/products/ColumnConstants.h"
 
 #include "fusion/Geometry.h"
+#include "fusion/keys/Splat.h"
 
 #include <cstring>
 #include <numeric>
@@ -167,11 +168,7 @@ static Value joinedSplats(ArrayRef<APFloat> splats, const ColumnOperands &operan
     Value columns = constantOfColumns(splats, operands.columns, type.getElementType(), builder);
     return type.getRank() == 1 ? columns : graph::BroadcastOp::create(builder, loc, type, columns, operands.dim);
   }
-  if (type.hasStaticShape())
-    return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, splats.take_front()));
-  auto scalar = RankedTensorType::get({}, type.getElementType());
-  Value splat = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(scalar, splats.take_front()));
-  return graph::BroadcastOp::create(builder, loc, type, splat, ArrayRef<int64_t>());
+  return splatOfType(type, splats.front().convertToDouble(), loc, builder);
 }
 
 Value fusion::joined(const ColumnOperands &operands, RankedTensorType type, OpBuilder &builder) {

@@ -75,8 +75,9 @@ static void scaleResult(graph::ContractOp contract, ArrayRef<ScaledOperand> oper
   OpBuilder builder(contract->getContext());
   builder.setInsertionPointAfter(contract);
   Value result = contract.getResult();
-  Value number = splatLike(result, factor, builder);
-  Operation *scaled = arith::MulFOp::create(builder, multiplications.front()->getLoc(), result, number);
+  Location loc = multiplications.front()->getLoc();
+  Value number = splatOfType(cast<RankedTensorType>(result.getType()), factor, loc, builder);
+  Operation *scaled = arith::MulFOp::create(builder, loc, result, number);
   result.replaceAllUsesExcept(nameAfter(scaled, multiplications)->getResult(0), scaled);
 }
 

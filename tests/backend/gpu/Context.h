@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A function with a stack of its own, which gives way in its middle and goes on there later. As swapcontext, but
-// without that one's system calls, which save a signal mask with every switch: an imitated block of 384 threads
-// switches a hundred thousand times.
+// without that one's system calls, which save a signal mask with every switch: threads of an imitated block switch
+// wherever they wait for each other.
 #pragma once
 
 #include <csetjmp>
